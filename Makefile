@@ -1,0 +1,241 @@
+# tileswap: build, test, install.  `make help` lists the targets.
+
+# ---- what a user may set ---------------------------------------------------------------------
+CC        ?= cc
+NVCC      ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
+CUDA      ?= auto# auto: use nvcc if it is there; 1: demand it; 0: build without
+CUDA_ARCH ?= 75 80 86 89 90 100 120# real GPU targets; PTX is added for the newest
+PREFIX    ?= /usr/local
+LIBDIR    ?= $(PREFIX)/lib
+DESTDIR   ?=
+BUILD     ?= build
+CFLAGS    ?= -O2 -g
+LDFLAGS   ?=
+SANITIZE  ?=# e.g. address,undefined
+OPENMP    ?= 1# 0 builds the host engine single-threaded
+V         ?= 0
+
+# ---- derived ---------------------------------------------------------------------------------
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+
+version_part = $(shell sed -n 's/^.define TSW_VERSION_$(1) *//p' src/tileswap.h)
+MAJOR   := $(call version_part,MAJOR)
+VERSION := $(MAJOR).$(call version_part,MINOR).$(call version_part,PATCH)
+
+CUDA := $(strip $(CUDA))
+ifeq ($(CUDA),auto)
+HAVE_CUDA := $(if $(strip $(NVCC)),1,0)
+else ifeq ($(CUDA),1)
+ifeq ($(strip $(NVCC)),)
+$(error CUDA=1 but no nvcc was found: set NVCC or CUDA_HOME)
+endif
+HAVE_CUDA := 1
+else ifeq ($(CUDA),0)
+HAVE_CUDA := 0
+else
+$(error CUDA = "$(CUDA)": must be auto, 0 or 1)
+endif
+
+Q := $(if $(filter 0,$(strip $(V))),@)
+say = $(if $(filter 0,$(strip $(V))),@printf '  %-6s %s\n' '$(1)' '$(2)')
+
+# Objects of different flag sets never mix: each set has a directory of its own.
+FLAVOR := $(if $(filter 1,$(HAVE_CUDA)),cuda,nocuda)$(if $(SANITIZE),-$(subst $(comma),+,$(SANITIZE)))
+comma := ,
+OBJ := $(BUILD)/obj-$(shell printf '%s' '$(CC) $(CFLAGS) $(LDFLAGS) $(SANITIZE) $(OPENMP) $(HAVE_CUDA) $(NVCC) $(CUDA_ARCH)' | cksum | cut -d' ' -f1)
+
+WARN     := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
+OMPFLAG  := $(if $(filter 1,$(strip $(OPENMP))),-fopenmp)
+SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -DTSW_HAVE_CUDA=$(HAVE_CUDA) $(WARN) $(CFLAGS) $(SANFLAGS) $(OMPFLAG) \
+	-fPIC -fvisibility=hidden -MMD -MP
+BASE_LDFLAGS := $(LDFLAGS) $(SANFLAGS) $(OMPFLAG)
+LIBS := -lm -lpthread
+
+ifeq ($(HAVE_CUDA),1)
+CUDA_ROOT  ?= $(shell dirname $$(dirname $$(readlink -f $(NVCC))))
+CUDA_LIBDIR := $(firstword $(wildcard $(CUDA_ROOT)/lib64 $(CUDA_ROOT)/targets/x86_64-linux/lib $(CUDA_ROOT)/targets/sbsa-linux/lib))
+BASE_CFLAGS += -isystem $(CUDA_ROOT)/include
+LIBS       += $(CUDA_LIBDIR)/libcudart_static.a -ldl -lrt
+# Targets this nvcc does not know (too old or retired) are left out; the newest that is left also
+# stays as PTX, for GPUs that come later.
+KNOWN_ARCH := $(shell $(NVCC) --list-gpu-arch 2>/dev/null | sed 's/compute_//')
+USED_ARCH  := $(filter $(KNOWN_ARCH),$(CUDA_ARCH))
+NEWEST     := $(lastword $(USED_ARCH))
+GENCODE    := $(foreach a,$(USED_ARCH),-gencode arch=compute_$(a),code=sm_$(a)) \
+	-gencode arch=compute_$(NEWEST),code=compute_$(NEWEST)
+# No C++ runtime: the host side of a .cu file is launch stubs and tables.
+NVCCFLAGS  := -O3 -std=c++17 $(GENCODE) -lineinfo -ccbin g++ -Xptxas -warn-spills \
+	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics,-Wall
+endif
+
+# ---- sources ---------------------------------------------------------------------------------
+cuda_c   := $(wildcard src/cuda/*.c)
+LIB_C    := $(wildcard src/*.c src/cpu/*.c src/digest/*.c src/file/*.c) \
+	$(if $(filter 1,$(HAVE_CUDA)),$(filter-out src/cuda/absent.c,$(cuda_c)),src/cuda/absent.c)
+LIB_CU   := $(if $(filter 1,$(HAVE_CUDA)),$(filter-out kernels/verify%,$(wildcard kernels/*.cu)))
+VERIFY_C  := $(wildcard src/verify/*.c)
+VERIFY_CU := $(if $(filter 1,$(HAVE_CUDA)),$(wildcard kernels/verify*.cu))
+CLI_C    := $(wildcard src/cli/*.c)
+BENCH_C  := $(wildcard bench/*.c)
+BENCH_CU := $(if $(filter 1,$(HAVE_CUDA)),$(wildcard bench/*.cu))
+TEST_C   := $(wildcard tests/test_*.c)
+SUPPORT_C := $(wildcard tests/support/*.c)
+
+objects = $(patsubst %,$(OBJ)/%.o,$(1))
+LIB_O    := $(call objects,$(LIB_C) $(LIB_CU))
+VERIFY_O := $(call objects,$(VERIFY_C) $(VERIFY_CU))
+
+STATIC := $(BUILD)/libtileswap.a
+SHARED := $(BUILD)/libtileswap.so.$(VERSION)
+TOOL   := $(BUILD)/tileswap
+BENCH  := $(if $(BENCH_C),$(BUILD)/tileswap-bench)
+# The device suite runs where CUDA was built in; it counts itself as skipped where no GPU is.
+TESTS  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_C))
+
+# ---- building --------------------------------------------------------------------------------
+.PHONY: all
+all: $(STATIC) $(BUILD)/libtileswap.so $(TOOL) $(BENCH) ## build library, tool and benchmark
+	@echo "tileswap $(VERSION): built in $(BUILD)/ $(if $(filter 1,$(HAVE_CUDA)),with CUDA for sm_$(subst $(space),$(comma)sm_,$(strip $(USED_ARCH))),without CUDA$(if $(filter auto,$(CUDA)), (no nvcc found)))"
+empty :=
+space := $(empty) $(empty)
+
+# An object also depends on the Makefile: a flag changed there rebuilds it.
+$(OBJ)/%.c.o: %.c Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_CFLAGS) -c -o $@ $<
+
+$(OBJ)/%.cu.o: %.cu Makefile
+	$(call say,NVCC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(NVCCFLAGS) -MD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+# The stamp changes when the flag set does, so that the outputs in $(BUILD) follow it.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(OBJ)' | cmp -s - $@ || printf '%s\n' '$(OBJ)' > $@
+.PHONY: FORCE
+FORCE:
+
+$(STATIC): $(LIB_O) $(BUILD)/flags
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $(LIB_O)
+
+$(SHARED): $(LIB_O) src/libtileswap.map $(BUILD)/flags
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -Wl,-soname,libtileswap.so.$(MAJOR) -Wl,--version-script=src/libtileswap.map \
+		-Wl,-z,defs -Wl,--as-needed -o $@ $(LIB_O) $(BASE_LDFLAGS) $(LIBS)
+
+$(BUILD)/libtileswap.so: $(SHARED)
+	@ln -sf $(notdir $(SHARED)) $(BUILD)/libtileswap.so.$(MAJOR)
+	@ln -sf libtileswap.so.$(MAJOR) $@
+
+$(TOOL): $(call objects,$(CLI_C)) $(VERIFY_O) $(STATIC)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $(filter %.o,$^) $(STATIC) $(BASE_LDFLAGS) -Wl,--as-needed $(LIBS) -ldl
+
+$(BUILD)/tileswap-bench: $(call objects,$(BENCH_C) $(BENCH_CU)) $(VERIFY_O) $(STATIC)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $(filter %.o,$^) $(STATIC) $(BASE_LDFLAGS) -Wl,--as-needed $(LIBS) -ldl
+
+# ---- tests -----------------------------------------------------------------------------------
+# CHECK_LIBS may be set where pkg-config does not know Check.
+CHECK_LIBS   ?= $(shell pkg-config --libs check 2>/dev/null || echo -lcheck_pic -lsubunit -lrt -lm -pthread)
+CHECK_CFLAGS ?= $(shell pkg-config --cflags check 2>/dev/null)
+
+$(OBJ)/tests/%.c.o: BASE_CFLAGS += $(CHECK_CFLAGS) -Isrc -Ikernels -Itests/support -Itests/simt
+
+$(BUILD)/tests/%: $(OBJ)/tests/%.c.o $(call objects,$(SUPPORT_C)) $(VERIFY_O) $(STATIC)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -o $@ $(filter %.o,$^) $(STATIC) $(BASE_LDFLAGS) $(CHECK_LIBS) $(LIBS) -ldl
+
+.PHONY: tests
+tests: $(TESTS) all ## build the test programs
+
+.PHONY: check
+check: tests ## run every test and the stress rounds (REQUIRE_GPU=1: a GPU is demanded)
+	$(Q)TILESWAP=$(abspath $(TOOL)) BUILD=$(abspath $(BUILD)) tests/check.sh $(TESTS) $(wildcard tests/*/run.sh)
+
+.PHONY: check-sanitize
+check-sanitize: ## the tests again under AddressSanitizer and UndefinedBehaviorSanitizer
+	+$(Q)$(MAKE) check CUDA=0 BUILD=$(BUILD)/sanitize SANITIZE=address,undefined CFLAGS='-O1 -g'
+
+.PHONY: check-mutants
+check-mutants: ## seed faults in a copy of the tree; every one must turn a suite red
+	$(Q)tests/mutate.sh
+
+.PHONY: check-install
+check-install: all ## install into a scratch directory, build consumers, uninstall
+	$(Q)BUILD=$(BUILD) MAKE='$(MAKE)' CC='$(CC)' tests/install.sh
+
+.PHONY: stress
+stress: $(TOOL) ## one minute of stress on every device present (STRESS_SECONDS)
+	$(Q)$(TOOL) stress --device all --seconds $(or $(STRESS_SECONDS),60)
+
+.PHONY: demo
+demo: $(TOOL) ## transpose a real .npy file, verify it, and run a round of stress
+	$(Q)TILESWAP=$(abspath $(TOOL)) docs/demo.sh
+
+# ---- housekeeping ----------------------------------------------------------------------------
+.PHONY: deps
+deps: ## install what building and testing needs (Debian, Ubuntu; as root or through sudo)
+	$(Q)tests/deps.sh
+
+FORMATTED = $(wildcard src/*.[ch] src/*/*.[ch] kernels/*.h kernels/*.cuh kernels/*.cu bench/*.[ch] bench/*.cu tests/*.[ch] tests/*/*.[ch])
+
+.PHONY: format
+format: ## rewrite the sources by clang-format
+	$(Q)clang-format -i $(FORMATTED)
+
+.PHONY: lint
+lint: ## clang-format in check mode, cppcheck, shellcheck
+	$(Q)clang-format --dry-run -Werror $(FORMATTED)
+	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --error-exitcode=1 \
+		--inline-suppr --suppress=missingIncludeSystem -DTSW_HAVE_CUDA=0 -D__GNUC__=12 -Isrc -Ikernels \
+		$(filter-out src/cuda/%,$(LIB_C)) src/cuda/absent.c $(VERIFY_C) $(CLI_C)
+	$(Q)shellcheck $(wildcard tests/*.sh tests/*/*.sh bench/*.sh docs/*.sh .ci/run)
+
+INSTALL := install
+PC      := $(BUILD)/tileswap.pc
+HEADERS := src/tileswap.h
+MAN1    := $(wildcard docs/*.1)
+
+# Written at every install: PREFIX may differ from the last one.
+.PHONY: $(PC)
+$(PC): src/tileswap.pc.in
+	@mkdir -p $(@D)
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@PRIVATE@|$(subst $(CUDA_LIBDIR)/libcudart_static.a,-L$(CUDA_LIBDIR) -lcudart_static,$(LIBS)) $(OMPFLAG)|' $< > $@
+
+.PHONY: install
+install: all $(PC) ## install under $(DESTDIR)$(PREFIX)
+	$(Q)$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/share/man/man1
+	$(Q)$(INSTALL) -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/
+	$(Q)$(INSTALL) -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/
+	$(Q)$(INSTALL) -m 644 $(STATIC) $(DESTDIR)$(LIBDIR)/
+	$(Q)$(INSTALL) -m 755 $(SHARED) $(DESTDIR)$(LIBDIR)/
+	$(Q)ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libtileswap.so.$(MAJOR)
+	$(Q)ln -sf libtileswap.so.$(MAJOR) $(DESTDIR)$(LIBDIR)/libtileswap.so
+	$(Q)$(INSTALL) -m 644 $(PC) $(DESTDIR)$(LIBDIR)/pkgconfig/
+	$(Q)$(INSTALL) -m 644 $(MAN1) $(DESTDIR)$(PREFIX)/share/man/man1/
+
+.PHONY: uninstall
+uninstall: ## remove what install put there
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/tileswap $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(HEADERS))) \
+		$(DESTDIR)$(LIBDIR)/libtileswap.a $(DESTDIR)$(LIBDIR)/libtileswap.so $(DESTDIR)$(LIBDIR)/libtileswap.so.$(MAJOR) \
+		$(DESTDIR)$(LIBDIR)/libtileswap.so.$(VERSION) $(DESTDIR)$(LIBDIR)/pkgconfig/tileswap.pc \
+		$(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(MAN1)))
+
+.PHONY: clean
+clean: ## remove $(BUILD)
+	$(Q)rm -rf $(BUILD)
+
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 20
+	@echo 'Variables: CC NVCC CUDA=auto|0|1 CUDA_ARCH PREFIX LIBDIR DESTDIR BUILD CFLAGS SANITIZE OPENMP V=1'
+
+-include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

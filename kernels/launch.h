@@ -1,0 +1,26 @@
+/* The C side of kernels/: what src/cuda may know of a kernel in order to launch it. */
+#ifndef TSW_LAUNCH_H
+#define TSW_LAUNCH_H
+
+#include "params.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A kernel takes one structure by value; `entry` is what cudaLaunchKernelExC wants. */
+struct tsw_kernel {
+	const char *name;
+	const void *entry;
+	unsigned threads_x, threads_y; /* of one block */
+	unsigned tile;                 /* elements a side of a tile */
+};
+
+/* The readable [32][33] tile-pair kernel for units of 1, 2, 4, 8 or 16 bytes; NULL for others. */
+const struct tsw_kernel *tsw_kernel_tile33(unsigned unit);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TSW_LAUNCH_H */

@@ -1,0 +1,200 @@
+/* tileswap: transpose a square matrix where it lies.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * This header is the authority: what it does not promise is not promised.
+ *
+ * The matrix.  n x n elements of `elem_size` bytes each; element (r, c) lies at
+ *
+ *     a + (r * ld + c) * elem_size          0 <= r, c < n,   ld >= n
+ *
+ * `n`, `ld` and `stride` count elements, `elem_size` counts bytes, all are 64-bit.  Row- and
+ * column-major storage are alike: the same bytes move.  With ld > n the matrix is a window of a
+ * larger one; bytes outside the window are never changed (a load may touch them, its value is
+ * dropped).  The span of the matrix is ((n-1)*ld + n) * elem_size bytes and must not exceed
+ * PTRDIFF_MAX.  Elements are bytes: every bit pattern (NaN payloads, -0, denormals) survives.
+ *
+ * Addresses.  On the host any address is accepted.  On the device an address must be a multiple of
+ * the element's unit, the largest power of two that divides elem_size, at most 8.
+ *
+ * Faults.  Arguments are checked once, in the order of the parameter list's meaning (sizes, then
+ * pointers), before anything is touched.  A call that returns TSW_ERR_NULL, _LD, _ELEM_SIZE,
+ * _OVERFLOW, _ALIGN, _STRIDE, _OP, _TYPE, _THREADS, _WHERE, _NO_CUDA or _NO_DEVICE has changed
+ * nothing.  After TSW_ERR_CUDA the matrix is undefined.  tsw_last_error() names the argument and
+ * its value.  n = 0 or count = 0 is success once the other arguments pass; pointers may then be
+ * NULL.  The library prints nothing, never exits and never aborts.
+ *
+ * Threads.  Every call may be made from any thread at any time; calls that run at the same time
+ * must work on disjoint bytes.
+ */
+#ifndef TILESWAP_H
+#define TILESWAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The version of this header; the build reads it from here and nowhere else. */
+#define TSW_VERSION_MAJOR 0
+#define TSW_VERSION_MINOR 1
+#define TSW_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define TSW_API __attribute__((visibility("default")))
+#else
+#define TSW_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The very type of cudaStream_t, so that no CUDA header is needed here.  NULL is the legacy default
+ * stream, as in CUDA. */
+typedef struct CUstream_st *tsw_stream;
+#define TSW_STREAM_PER_THREAD ((tsw_stream)2)
+
+/* One status per kind of fault.  Values are part of the ABI and never reused. */
+typedef enum tsw_status {
+	TSW_OK = 0,
+	TSW_ERR_NULL = 1,         /* a pointer is NULL and must not be */
+	TSW_ERR_LD = 2,           /* ld < n */
+	TSW_ERR_ELEM_SIZE = 3,    /* elem_size is 0 */
+	TSW_ERR_OVERFLOW = 4,     /* the span passes PTRDIFF_MAX, or the batch passes 2^64 tile pairs */
+	TSW_ERR_ALIGN = 5,        /* device address is no multiple of the element's unit */
+	TSW_ERR_STRIDE = 6,       /* matrices of a batch overlap */
+	TSW_ERR_OP = 7,           /* unknown operation letter */
+	TSW_ERR_TYPE = 8,         /* unknown element type */
+	TSW_ERR_THREADS = 9,      /* negative number of threads */
+	TSW_ERR_WHERE = 10,       /* memory cannot be reached from where the call runs */
+	TSW_ERR_OPTION = 11,      /* an option has a value it cannot have */
+	TSW_ERR_FORMAT = 12,      /* the file is not what it was said to be */
+	TSW_ERR_NO_CUDA = 20,     /* built without CUDA, or no usable driver */
+	TSW_ERR_NO_DEVICE = 21,   /* a driver, but no device */
+	TSW_ERR_NO_MEMORY = 22,   /* an allocation failed */
+	TSW_ERR_CUDA = 23,        /* a CUDA call failed; the detail names call and error */
+	TSW_ERR_IO = 24,          /* a read, write or sync failed */
+	TSW_ERR_MISMATCH = 25,    /* verification found a difference */
+	TSW_ERR_INTERRUPTED = 26, /* stopped on request, resumable */
+	TSW_ERR_JOURNAL = 27,     /* the journal does not belong to the file, or is damaged */
+	TSW_ERR_LOCKED = 28,      /* another run holds the file */
+	TSW_ERR_UNSUPPORTED = 29  /* valid, but not supported here */
+} tsw_status;
+
+/* The version of the library that is running, "MAJOR.MINOR.PATCH". */
+TSW_API const char *tsw_version(void);
+
+/* What a status means, in one line without a newline.  Total: never NULL, also for values that are
+ * no tsw_status. */
+TSW_API const char *tsw_strerror(tsw_status status);
+
+/* The detail of the calling thread's last call that returned a tsw_status: "ld = 4 is smaller than
+ * n = 5".  Empty if that call succeeded.  Never NULL; valid until this thread's next such call. */
+TSW_API const char *tsw_last_error(void);
+
+/* Can this process use a GPU?  TSW_OK; TSW_ERR_NO_CUDA, the detail saying whether the library was
+ * built without CUDA, there is no driver, or the driver is too old; or TSW_ERR_NO_DEVICE. */
+TSW_API tsw_status tsw_cuda_status(void);
+
+/* ---- transpose in place: element (r, c) and element (c, r) change places --------------------- */
+
+/* Look where `a` lies and pick.  Device or managed memory: runs on the device that owns it, on the
+ * legacy default stream, and returns when the work is done.  Anything else, pinned host memory
+ * included: runs on the host with all available threads.  The calling thread's current device is
+ * kept.
+ *
+ * TSW_ERR_NULL, _LD, _ELEM_SIZE, _OVERFLOW, _ALIGN, _CUDA. */
+TSW_API tsw_status tsw_transpose(void *a, size_t n, size_t ld, size_t elem_size);
+
+/* In host memory, with `nthreads` threads; 0 means as many as OpenMP would use.  Returns when done.
+ * Small matrices use fewer.  In a child made by fork() one thread is used (an OpenMP region there
+ * can hang).
+ *
+ * TSW_ERR_NULL, _LD, _ELEM_SIZE, _OVERFLOW, _THREADS. */
+TSW_API tsw_status tsw_transpose_host(void *a, size_t n, size_t ld, size_t elem_size, int nthreads);
+
+/* In device, managed or mapped pinned memory, on `stream`, which must belong to the calling
+ * thread's current device, as must device memory.  Asynchronous: returns when the kernels are
+ * queued.  Allocates nothing, synchronises nothing, and can be captured in a CUDA graph.  A CUDA
+ * error that the caller has pending (cudaPeekAtLastError) is neither returned nor cleared.
+ *
+ * TSW_ERR_NULL, _LD, _ELEM_SIZE, _OVERFLOW, _ALIGN, _WHERE (plain host memory, or another device's
+ * memory), _NO_CUDA, _NO_DEVICE, _CUDA. */
+TSW_API tsw_status tsw_transpose_device(void *a, size_t n, size_t ld, size_t elem_size,
+                                        tsw_stream stream);
+
+/* ---- batches: `count` matrices of one shape -------------------------------------------------- */
+
+/* Matrix b begins at a + b * stride * elem_size.  Matrices may not overlap: either
+ * stride >= (n-1)*ld + n, or they stand side by side in one larger matrix, stride >= n and
+ * (count-1)*stride + n <= ld; else TSW_ERR_STRIDE (count <= 1 accepts any stride).  Otherwise as
+ * the single calls. */
+TSW_API tsw_status tsw_transpose_batch_host(void *a, size_t n, size_t ld, size_t elem_size,
+                                            size_t stride, size_t count, int nthreads);
+TSW_API tsw_status tsw_transpose_batch_device(void *a, size_t n, size_t ld, size_t elem_size,
+                                              size_t stride, size_t count, tsw_stream stream);
+
+/* Matrix b begins at a[b].  On the host every pointer is checked against NULL.  For the device `a`
+ * is an array in memory that the device can read, of device pointers; its contents cannot be
+ * checked: a pointer that is NULL, misaligned, or whose matrix overlaps another's is undefined
+ * behaviour. */
+TSW_API tsw_status tsw_transpose_array_host(void *const *a, size_t n, size_t ld, size_t elem_size,
+                                            size_t count, int nthreads);
+TSW_API tsw_status tsw_transpose_array_device(void *const *a, size_t n, size_t ld, size_t elem_size,
+                                              size_t count, tsw_stream stream);
+
+/* ---- checksum -------------------------------------------------------------------------------- */
+
+/* Two sums over the elements of the window, for telling whether a transpose did what it should
+ * without keeping a second matrix: the digest of A taken with transposed = 0 equals the digest of
+ * the transposed matrix taken with transposed = 1.
+ *
+ *   placed   depends on every element and its place.  With p = 2^61 - 1,
+ *                placed = sum_r alpha(r) sum_c beta(c) sum_l gamma(l) x_l(r, c)   mod p
+ *            where x_l is the l-th 32-bit limb of the element's bytes, little-endian, the last one
+ *            padded with zeros.  `transposed` exchanges alpha and beta.
+ *   values   depends on the elements and not on their places.
+ *                values = sum y (2 y + 1) mod 2^64,   y = sum_m delta(m) w_m mod 2^64
+ *            where w_m is the m-th 64-bit word of the element's bytes, little-endian, the last one
+ *            padded with zeros.  y (2 y + 1) permutes the 64-bit integers (Rivest et al., RC6,
+ *            1998), so one changed word is always seen.
+ *
+ * If `placed` differs and `values` agrees, elements are whole but in wrong places; if both differ,
+ * values were lost.  The streams, frozen: with z(seed, index) the SplitMix64 output (Steele, Lea &
+ * Flood, 2014) number `index` (from 0) of generator state `seed`, i.e. its mix of
+ * seed + (index + 1) * 0x9e3779b97f4a7c15, and f(z) = z >> 3 with p read as 0 and then 0 as 1:
+ *
+ *     alpha(r) = f(z(TSW_DIGEST_ALPHA, r))         gamma(l) = l ? f(z(TSW_DIGEST_GAMMA, l)) : 1
+ *     beta(c)  = f(z(TSW_DIGEST_BETA,  c))         delta(m) = m ? z(TSW_DIGEST_DELTA, m) | 1 : 1
+ *
+ * Any difference leaves `placed` equal with probability at most 3/p < 2^-59 over random streams;
+ * one changed limb never does.  The streams are fixed and public, so this guards against accidents,
+ * not against an adversary.  Both sums add up over disjoint parts of a matrix (mod p, mod 2^64). */
+typedef struct tsw_digest {
+	uint64_t placed, values;
+} tsw_digest;
+
+#define TSW_DIGEST_ALPHA 0x616c706861000001u /* row stream */
+#define TSW_DIGEST_BETA 0x6265746100000002u  /* column stream */
+#define TSW_DIGEST_GAMMA 0x67616d6d61000003u /* 32-bit limbs of an element, for `placed` */
+#define TSW_DIGEST_DELTA 0x64656c7461000004u /* 64-bit words of an element, for `values` */
+
+/* The digest of a matrix, one read pass, any number of threads: the same result for every thread
+ * count.  n = 0 gives {0, 0}.  `transposed` is 0 or 1 (any non-zero).
+ *
+ * TSW_ERR_NULL (a or out), _LD, _ELEM_SIZE, _OVERFLOW, _THREADS. */
+TSW_API tsw_status tsw_checksum_host(const void *a, size_t n, size_t ld, size_t elem_size,
+                                     int transposed, tsw_digest *out, int nthreads);
+
+/* The same in device, managed or mapped pinned memory, ordered on `stream` after the work already
+ * there.  `out` is host memory.  Returns when done: it synchronises the stream, so it cannot be
+ * captured.  Allocates nothing.
+ *
+ * As tsw_transpose_device, and TSW_ERR_NULL for out. */
+TSW_API tsw_status tsw_checksum_device(const void *a, size_t n, size_t ld, size_t elem_size,
+                                       int transposed, tsw_digest *out, tsw_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TILESWAP_H */
