@@ -42,7 +42,6 @@ Q := $(if $(filter 0,$(strip $(V))),@)
 say = $(if $(filter 0,$(strip $(V))),@printf '  %-6s %s\n' '$(1)' '$(2)')
 
 # Objects of different flag sets never mix: each set has a directory of its own.
-FLAVOR := $(if $(filter 1,$(HAVE_CUDA)),cuda,nocuda)$(if $(SANITIZE),-$(subst $(comma),+,$(SANITIZE)))
 comma := ,
 OBJ := $(BUILD)/obj-$(shell printf '%s' '$(CC) $(CFLAGS) $(LDFLAGS) $(SANITIZE) $(OPENMP) $(HAVE_CUDA) $(NVCC) $(CUDA_ARCH)' | cksum | cut -d' ' -f1)
 
@@ -50,7 +49,7 @@ WARN     := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototy
 OMPFLAG  := $(if $(filter 1,$(strip $(OPENMP))),-fopenmp)
 SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -DTSW_HAVE_CUDA=$(HAVE_CUDA) $(WARN) $(CFLAGS) $(SANFLAGS) $(OMPFLAG) \
-	-fPIC -fvisibility=hidden -MMD -MP
+	-fPIC -fvisibility=hidden -fno-math-errno -MMD -MP
 BASE_LDFLAGS := $(LDFLAGS) $(SANFLAGS) $(OMPFLAG)
 LIBS := -lm -lpthread
 
@@ -182,8 +181,8 @@ demo: $(TOOL) ## transpose a real .npy file, verify it, and run a round of stres
 
 # ---- housekeeping ----------------------------------------------------------------------------
 .PHONY: deps
-deps: ## install what building and testing needs (Debian, Ubuntu; as root or through sudo)
-	$(Q)tests/deps.sh
+deps: ## install what building and testing needs, by apt (DEV=1: linters and cross tools too)
+	$(Q)DEV=$(DEV) tests/deps.sh
 
 FORMATTED = $(wildcard src/*.[ch] src/*/*.[ch] kernels/*.h kernels/*.cuh kernels/*.cu bench/*.[ch] bench/*.cu tests/*.[ch] tests/*/*.[ch])
 

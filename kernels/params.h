@@ -13,7 +13,7 @@ struct tsw_tiles {
 	uint64_t ld;          /* elements from row to row */
 	uint64_t pairs;       /* tile pairs of one matrix */
 	uint64_t first;       /* block 0 of this launch takes pair `first` of all the batch's pairs */
-	uint32_t units;       /* units of the kernel's width in one element */
+	uint64_t units;       /* units of the kernel's width in one element */
 };
 
 #endif /* TSW_PARAMS_H */

@@ -33,6 +33,7 @@ static tsw_status on_host(const struct tsw_matrices *m, int nthreads)
 static tsw_status on_device(const struct tsw_matrices *m, tsw_stream stream)
 {
 	TRY(tsw_check_matrices(m));
+	TRY(tsw_check_alignment(m));
 	TRY(tsw_cuda_usable());
 	if (m->n == 0 || m->count == 0)
 		return TSW_OK;
@@ -162,6 +163,7 @@ tsw_status tsw_checksum_device(const void *a, size_t n, size_t ld, size_t elem_s
 
 	tsw_forget_failure();
 	TRY(check_checksum(&m, out));
+	TRY(tsw_check_alignment(&m));
 	TRY(tsw_cuda_usable());
 	*out = (tsw_digest){0, 0};
 	if (n == 0)

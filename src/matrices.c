@@ -67,3 +67,15 @@ tsw_status tsw_check_matrices(const struct tsw_matrices *m)
 		return tsw_fail(TSW_ERR_NULL, "a is NULL");
 	return TSW_OK;
 }
+
+tsw_status tsw_check_alignment(const struct tsw_matrices *m)
+{
+	size_t unit = m->array ? sizeof(void *) : tsw_elem_unit(m->elem_size);
+	uintptr_t address = (uintptr_t)(m->array ? (const void *)m->array : m->base);
+
+	if (m->n && m->count && address % unit)
+		return tsw_fail(TSW_ERR_ALIGN, "a = 0x%jx is no multiple of %zu, as %s on a device must be",
+		                (uintmax_t)address, unit,
+		                m->array ? "an array of pointers" : "elements of this size");
+	return TSW_OK;
+}

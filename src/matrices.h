@@ -34,8 +34,10 @@ static inline int tsw_nothing_to_do(const struct tsw_matrices *m)
 	return m->n <= 1 || m->count == 0;
 }
 
-/* The one set of argument checks: sizes first, then pointers, in the order of the status values.
- * `name` of the pointer argument is "a".  Alignment is the device's own affair. */
+/* The one set of argument checks: sizes first, then the batch, then the pointer "a". */
 tsw_status tsw_check_matrices(const struct tsw_matrices *m);
+
+/* What the device asks beside: an address that is a multiple of the element's unit. */
+tsw_status tsw_check_alignment(const struct tsw_matrices *m);
 
 #endif /* TSW_MATRICES_H */

@@ -1,0 +1,99 @@
+#include "runtime.h"
+
+/* The x dimension of a grid, on every device since compute capability 3.0. */
+#define MAX_GRID_X 2147483647u
+
+tsw_status tsw_cuda_fail(cudaError_t error, const char *call)
+{
+	size_t name = 0;
+
+	cudaGetLastError();
+	while (call[name] && call[name] != '(')
+		name++;
+	return tsw_fail(TSW_ERR_CUDA, "%.*s: %s (%s)", (int)name, call, cudaGetErrorString(error),
+	                cudaGetErrorName(error));
+}
+
+static tsw_status no_driver(cudaError_t error)
+{
+	int version = 0;
+
+	if (error == cudaErrorNoDevice)
+		return tsw_fail(TSW_ERR_NO_DEVICE, "the CUDA driver finds no device");
+	if (cudaDriverGetVersion(&version) != cudaSuccess)
+		cudaGetLastError();
+	if (version == 0)
+		return tsw_fail(TSW_ERR_NO_CUDA, "no CUDA driver is installed");
+	if (error == cudaErrorInsufficientDriver)
+		return tsw_fail(TSW_ERR_NO_CUDA,
+		                "the CUDA driver is too old: it serves CUDA %d.%d, this build needs %d.%d",
+		                version / 1000, version % 1000 / 10, CUDART_VERSION / 1000,
+		                CUDART_VERSION % 1000 / 10);
+	return tsw_fail(TSW_ERR_NO_CUDA, "the CUDA driver cannot be used: %s (%s)",
+	                cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+tsw_status tsw_cuda_usable(void)
+{
+	int count = 0;
+	cudaError_t error = cudaGetDeviceCount(&count);
+
+	if (error != cudaSuccess) {
+		cudaGetLastError();
+		return no_driver(error);
+	}
+	return count ? TSW_OK : no_driver(cudaErrorNoDevice);
+}
+
+tsw_status tsw_cuda_owner(const void *p, int *device)
+{
+	struct cudaPointerAttributes where;
+
+	*device = -1;
+	if (tsw_cuda_usable() != TSW_OK) {
+		tsw_forget_failure();
+		return TSW_OK;
+	}
+	TRY_CUDA(cudaPointerGetAttributes(&where, p));
+	if (where.type == cudaMemoryTypeDevice || where.type == cudaMemoryTypeManaged)
+		*device = where.device;
+	return TSW_OK;
+}
+
+tsw_status tsw_cuda_reach(const void *p, const char *name, void **address)
+{
+	struct cudaPointerAttributes where;
+	int current;
+
+	TRY_CUDA(cudaPointerGetAttributes(&where, p));
+	if (where.devicePointer == NULL)
+		return tsw_fail(TSW_ERR_WHERE, "%s = %p is host memory that no device can reach", name, p);
+	if (where.type == cudaMemoryTypeDevice) {
+		TRY_CUDA(cudaGetDevice(&current));
+		if (where.device != current)
+			return tsw_fail(TSW_ERR_WHERE,
+			                "%s = %p is memory of device %d, the current device is %d", name, p,
+			                where.device, current);
+	}
+	*address = where.devicePointer;
+	return TSW_OK;
+}
+
+uint64_t tsw_cuda_grid(uint64_t grid_limit)
+{
+	return grid_limit && grid_limit < MAX_GRID_X ? grid_limit : MAX_GRID_X;
+}
+
+tsw_status tsw_cuda_launch(const struct tsw_kernel *kernel, const void *parameter, uint64_t blocks,
+                           tsw_stream stream)
+{
+	cudaLaunchConfig_t config = {
+		.gridDim = {(unsigned)blocks, 1, 1},
+		.blockDim = {kernel->threads_x, kernel->threads_y, 1},
+		.stream = stream,
+	};
+	void *arguments[] = {(void *)(uintptr_t)parameter};
+
+	TRY_CUDA(cudaLaunchKernelExC(&config, kernel->entry, arguments));
+	return TSW_OK;
+}

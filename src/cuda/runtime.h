@@ -1,0 +1,36 @@
+/* What the files of src/cuda share: checked calls of the CUDA runtime. */
+#ifndef TSW_RUNTIME_H
+#define TSW_RUNTIME_H
+
+#include <cuda_runtime_api.h>
+
+#include "../../kernels/launch.h"
+#include "../status.h"
+#include "cuda.h"
+
+/* Records which call failed with what, and takes our own error back out of the runtime's
+ * last-error slot, where it would look like the caller's. */
+tsw_status tsw_cuda_fail(cudaError_t error, const char *call);
+
+/* Every call of the runtime, launches included, is judged by the value it returns, never by
+ * cudaGetLastError(): an error that the caller has pending there is left alone. */
+#define TRY_CUDA(call)                                                                             \
+	do {                                                                                       \
+		cudaError_t cuda_error_ = (call);                                                  \
+		if (cuda_error_ != cudaSuccess)                                                    \
+			return tsw_cuda_fail(cuda_error_, #call);                                  \
+	} while (0)
+
+/* Can the current device reach the memory at `p`?  If so *address is what the device calls it
+ * (pinned memory may have another address there).  `name` is the argument's, for the detail.
+ * TSW_ERR_WHERE for plain host memory and for the memory of another device. */
+tsw_status tsw_cuda_reach(const void *p, const char *name, void **address);
+
+/* Launches `blocks` blocks (at least 1) of `kernel` with its one parameter, of whatever type. */
+tsw_status tsw_cuda_launch(const struct tsw_kernel *kernel, const void *parameter, uint64_t blocks,
+                           tsw_stream stream);
+
+/* The most blocks one launch may have, for a caller that asks for `grid_limit` (0 = any). */
+uint64_t tsw_cuda_grid(uint64_t grid_limit);
+
+#endif /* TSW_RUNTIME_H */
