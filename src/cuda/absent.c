@@ -21,6 +21,19 @@ tsw_status tsw_cuda_transpose(const struct tsw_matrices *m, tsw_stream stream, u
 	return tsw_cuda_usable();
 }
 
+const char *tsw_cuda_kernel_name(size_t index)
+{
+	(void)index;
+	return NULL;
+}
+
+tsw_status tsw_cuda_transpose_by(const char *kernel, const struct tsw_matrices *m,
+                                 tsw_stream stream, uint64_t grid_limit)
+{
+	(void)kernel, (void)m, (void)stream, (void)grid_limit;
+	return tsw_cuda_usable();
+}
+
 tsw_status tsw_cuda_transpose_on(const struct tsw_matrices *m, int device)
 {
 	(void)m, (void)device;

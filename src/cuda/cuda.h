@@ -18,6 +18,14 @@ tsw_status tsw_cuda_owner(const void *p, int *device);
 tsw_status tsw_cuda_transpose(const struct tsw_matrices *m, tsw_stream stream,
                               uint64_t grid_limit);
 
+/* The names of the kernels, for benchmarks and tests; NULL past the last one. */
+const char *tsw_cuda_kernel_name(size_t index);
+
+/* As tsw_cuda_transpose, by the kernel of that name.  TSW_ERR_UNSUPPORTED if the kernel cannot serve
+ * this shape, address or device. */
+tsw_status tsw_cuda_transpose_by(const char *kernel, const struct tsw_matrices *m,
+                                 tsw_stream stream, uint64_t grid_limit);
+
 /* Transposes on `device`'s legacy stream, waits for the end and restores the current device. */
 tsw_status tsw_cuda_transpose_on(const struct tsw_matrices *m, int device);
 
