@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Everything that only a machine with a GPU can show, in one go:
+#
+#     tests/gpu.sh OUTDIR [check] [sanitize] [stress] [bench]        (default: all of them)
+#
+# check     make check with REQUIRE_GPU=1
+# sanitize  the device suite at small sizes under compute-sanitizer: memcheck, racecheck, initcheck,
+#           synccheck
+# stress    `tileswap stress` at the largest n that fits, 4- and 8-byte elements
+# bench     bench/run-gpu.sh
+#
+# Logs and JSON go to OUTDIR; a table of the stages comes last.  CUDA_ARCH narrows the build.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+out=${1:?usage: tests/gpu.sh OUTDIR [stage ...]}
+shift
+[ $# -gt 0 ] || set -- check sanitize stress bench
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+build=${BUILD:-build}
+table=()
+bad=0
+
+stage() {
+	local name=$1 started=$SECONDS rc
+	shift
+	"$@" >"$out/$name.log" 2>&1
+	rc=$?
+	[ "$rc" -eq 0 ] || { bad=1; tail -n 25 "$out/$name.log"; }
+	table+=("$(printf '%-12s exit %d  %4d s  %s' "$name" "$rc" $((SECONDS - started)) \
+		"$(tail -n 1 "$out/$name.log" | cut -c1-120)")")
+}
+
+sanitize() {
+	stage "$1" env TSW_DEVICE_SMALL=1 compute-sanitizer --tool "$1" --error-exitcode 9 "${@:2}" \
+		"$build/tests/test_device"
+}
+
+stress() {
+	stage "stress-$1" "$build/tileswap" stress --device cuda --elem-size "$1" --rounds "${STRESS_ROUNDS:-1}" --json
+}
+
+stage build make CUDA=1 BUILD="$build" -j"$(nproc)" all tests
+for what in "$@"; do
+	case $what in
+	check) stage check env REQUIRE_GPU=1 make CUDA=1 BUILD="$build" check ;;
+	sanitize)
+		sanitize memcheck --leak-check full
+		sanitize racecheck
+		sanitize initcheck
+		sanitize synccheck
+		;;
+	stress)
+		stress 4
+		stress 8
+		;;
+	bench) stage bench env OUT="$out" BUILD="$build" bench/run-gpu.sh ;;
+	*)
+		echo "tests/gpu.sh: unknown stage '$what'" >&2
+		exit 2
+		;;
+	esac
+done
+
+printf '%s\n' "${table[@]}"
+exit $bad
