@@ -16,8 +16,8 @@ struct tsw_part {
 	uint64_t row, col;
 };
 
-/* What the part adds to its matrix's digest, by the calling thread alone.  The digests of parts that
- * cover a matrix add up to its digest, in any order. */
+/* What the part adds to its matrix's digest, by the calling thread alone.  The digests of parts
+ * that cover a matrix add up to its digest, in any order. */
 tsw_digest tsw_digest_part(const struct tsw_part *part, int transposed);
 tsw_digest tsw_digest_add(tsw_digest x, tsw_digest y);
 

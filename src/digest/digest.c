@@ -1,0 +1,285 @@
+/* The checksum of a matrix in host memory.
+ *
+ * A row of n elements is a row of limbs x_j, and limb l of column c has the weight
+ * beta(c) gamma(l).  So `placed` is, over runs of limbs that many rows share,
+ *
+ *                 weights of a run  ->  w w w w w w w w
+ *         row r                         x x x x x x x x   . w  =  s_r
+ *         row r + 1                     x x x x x x x x   . w  =  s_r+1        sum_r alpha(r) s_r
+ *
+ * with the weights computed once for all rows of the part, and a single multiplication mod p for
+ * every row and run.  Elements that are no whole number of limbs are spread out into limbs first.
+ */
+#include "digest.h"
+
+#include "../cpu/cpu.h"
+#include "digest_math.h"
+#include "rows.h"
+
+#include <string.h>
+
+/* A thread is not worth waking for less. */
+#define BYTES_PER_THREAD (256u << 10)
+
+/* Rows taken together. */
+#define BAND 8
+
+/* Limbs of a spread-out run. */
+#define SPREAD_LIMBS 256
+
+/* Rows of a part that a thread takes: enough to share the cost of the weights. */
+#define PART_ROWS 512
+
+struct sums {
+	uint64_t placed, values;
+	struct tsw_squares squares;
+};
+
+/* How the elements of a part are cut into limbs. */
+struct shape {
+	enum tsw_rows kind;
+	int spread;	   /* limbs are gathered in a buffer first */
+	size_t limbs;	   /* of one element */
+	size_t limb_bytes; /* of a limb in memory */
+	size_t run;	   /* limbs of a run */
+	int whole;	   /* a run is made of whole elements */
+};
+
+static struct shape shape_of(size_t elem_size)
+{
+	struct shape s = {.kind = TSW_ROWS_PLACED,
+			  .limbs = elem_size / 4 + (elem_size % 4 != 0),
+			  .limb_bytes = 4,
+			  .run = TSW_ROW_LIMBS};
+
+	if (elem_size == 1 || elem_size == 2) {
+		s.kind = elem_size == 1 ? TSW_ROWS_1 : TSW_ROWS_2;
+		s.limb_bytes = elem_size;
+	} else if (elem_size == 4) {
+		s.kind = TSW_ROWS_4;
+	} else if (elem_size == 8) {
+		s.kind = TSW_ROWS_8;
+	} else if (elem_size % 4) {
+		s.spread = 1;
+		s.run = SPREAD_LIMBS;
+	}
+	s.whole = s.limbs <= s.run;
+	if (s.whole)
+		s.run -= s.run % s.limbs;
+	return s;
+}
+
+/* The weights of limbs first .. first + limbs - 1 of the part's rows. */
+static void weigh(const struct tsw_part *part, const struct shape *s, uint64_t col_seed,
+		  size_t first, size_t limbs, struct tsw_weights *w)
+{
+	uint64_t col = part->col + first / s->limbs, limb = first % s->limbs;
+	uint64_t beta = tsw_weight(col_seed, col);
+
+	for (size_t j = 0; j < limbs; j++) {
+		uint64_t weight = limb ? tsw_mul_p(beta, tsw_gamma(limb)) : beta;
+
+		w->piece[0][j] = tsw_piece0(weight);
+		w->piece[1][j] = tsw_piece1(weight);
+		w->piece[2][j] = tsw_piece2(weight);
+		if (++limb == s->limbs) {
+			limb = 0;
+			beta = tsw_weight(col_seed, ++col);
+		}
+	}
+}
+
+/* The little-endian number in up to 8 bytes, padded with zeros. */
+static uint64_t word_at(const unsigned char *p, size_t nbytes)
+{
+	uint64_t word = 0;
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	if (nbytes == 8) {
+		memcpy(&word, p, 8);
+		return word;
+	}
+	if (nbytes == 4) {
+		memcpy(&word, p, 4);
+		return word;
+	}
+#endif
+	for (size_t b = 0; b < nbytes; b++)
+		word |= (uint64_t)p[b] << 8 * b;
+	return word;
+}
+
+static void spread(const struct tsw_part *part, const struct shape *s, const unsigned char *row,
+		   size_t first, size_t limbs, unsigned char *out)
+{
+	size_t limb = first % s->limbs;
+	const unsigned char *element = row + first / s->limbs * part->elem_size;
+
+	for (size_t j = 0; j < limbs; j++) {
+		size_t left = part->elem_size - 4 * limb;
+		size_t nbytes = left < 4 ? left : 4;
+
+		memset(out + 4 * j, 0, 4);
+		memcpy(out + 4 * j, element + 4 * limb, nbytes);
+		if (++limb == s->limbs) {
+			limb = 0;
+			element += part->elem_size;
+		}
+	}
+}
+
+/* Adds to `values` the elements of one column in up to BAND rows; for those that the dot products
+ * do not square on their way. */
+static uint64_t column_values(const unsigned char *element, size_t stride, size_t rows,
+			      size_t elem_size)
+{
+	uint64_t y[BAND] = {0}, values = 0;
+
+	for (size_t b = 0; b < elem_size; b += 8) {
+		const uint64_t delta = tsw_delta(b / 8);
+		const size_t nbytes = elem_size - b < 8 ? elem_size - b : 8;
+
+		for (size_t r = 0; r < rows; r++)
+			y[r] += delta * word_at(element + r * stride + b, nbytes);
+	}
+	for (size_t r = 0; r < rows; r++)
+		values += tsw_value(y[r]);
+	return values;
+}
+
+static uint64_t band_values(const unsigned char *row, size_t stride, size_t rows, size_t cols,
+			    size_t elem_size)
+{
+	uint64_t values = 0;
+
+	for (size_t c = 0; c < cols; c++)
+		values += column_values(row + c * elem_size, stride, rows, elem_size);
+	return values;
+}
+
+/* One run of limbs in a band of rows. */
+static void add_band(const struct tsw_part *part, const struct shape *s, size_t r, size_t rows,
+		     size_t first, size_t limbs, const struct tsw_weights *w, uint64_t (*sum)[3],
+		     struct sums *sums)
+{
+	const tsw_dot_rows dot = tsw_dot_best();
+	const unsigned char *row = (const unsigned char *)part->base + r * part->stride;
+	unsigned char buffer[4 * SPREAD_LIMBS];
+
+	for (size_t b = 0; s->spread && b < rows; b++) {
+		spread(part, s, row + b * part->stride, first, limbs, buffer);
+		dot(buffer, 0, 1, limbs, s->kind, w, sum + b, &sums->squares);
+	}
+	if (!s->spread)
+		dot(row + first * s->limb_bytes, part->stride, rows, limbs, s->kind, w, sum,
+		    &sums->squares);
+	if (s->kind == TSW_ROWS_PLACED && s->whole)
+		sums->values += band_values(row + first / s->limbs * part->elem_size, part->stride,
+					    rows, limbs / s->limbs, part->elem_size);
+}
+
+static void add_run(const struct tsw_part *part, const struct shape *s, size_t first, size_t limbs,
+		    const struct tsw_weights *w, uint64_t row_seed, struct sums *sums)
+{
+	for (size_t r = 0; r < part->rows; r += BAND) {
+		const size_t rows = part->rows - r < BAND ? part->rows - r : BAND;
+		uint64_t sum[BAND][3] = {{0}};
+
+		add_band(part, s, r, rows, first, limbs, w, sum, sums);
+		for (size_t b = 0; b < rows; b++) {
+			uint64_t alpha = tsw_weight(row_seed, part->row + r + b);
+			uint64_t dot = tsw_join_pieces(sum[b][0], sum[b][1], sum[b][2]);
+
+			sums->placed = tsw_add_p(sums->placed, tsw_mul_p(alpha, dot));
+		}
+	}
+}
+
+/* Elements wider than a run: `values` takes a pass of its own. */
+static void add_wide_values(const struct tsw_part *part, struct sums *sums)
+{
+	for (size_t r = 0; r < part->rows; r += BAND)
+		sums->values += band_values(
+			(const unsigned char *)part->base + r * part->stride, part->stride,
+			part->rows - r < BAND ? part->rows - r : BAND, part->cols, part->elem_size);
+}
+
+tsw_digest tsw_digest_add(tsw_digest x, tsw_digest y)
+{
+	return (tsw_digest){tsw_add_p(x.placed, y.placed), x.values + y.values};
+}
+
+tsw_digest tsw_digest_part(const struct tsw_part *part, int transposed)
+{
+	const struct shape s = shape_of(part->elem_size);
+	const size_t limbs = part->cols * s.limbs;
+	struct sums sums = {0};
+	struct tsw_weights w;
+
+	for (size_t first = 0; first < limbs; first += s.run) {
+		size_t run = limbs - first < s.run ? limbs - first : s.run;
+
+		weigh(part, &s, tsw_col_seed(transposed), first, run, &w);
+		add_run(part, &s, first, run, &w, tsw_row_seed(transposed), &sums);
+	}
+	if (!s.whole)
+		add_wide_values(part, &sums);
+	sums.values += 2 * (sums.squares.low_low + (sums.squares.low_high << 33)) + sums.squares.y;
+	return (tsw_digest){sums.placed, sums.values};
+}
+
+/* Rows row .. row + rows - 1 of a matrix. */
+static tsw_digest digest_rows(const struct tsw_matrices *m, int transposed, size_t row, size_t rows)
+{
+	const size_t stride = m->ld * m->elem_size;
+	const struct tsw_part part = {
+		.base = (const unsigned char *)m->base + row * stride,
+		.rows = rows,
+		.cols = m->n,
+		.stride = stride,
+		.elem_size = m->elem_size,
+		.row = row,
+	};
+
+	return tsw_digest_part(&part, transposed);
+}
+
+static int threads_worth(const struct tsw_matrices *m, int nthreads)
+{
+	double worth = (double)m->n * m->n * m->elem_size / BYTES_PER_THREAD;
+	int most = tsw_cpu_threads(nthreads);
+
+	return worth < 2 ? 1 : worth < most ? (int)worth : most;
+}
+
+/* A few parts for each thread, so that all end at about the same time. */
+static size_t rows_of_part(size_t n, int threads)
+{
+	size_t rows = n / (4 * (size_t)threads);
+
+	return rows < BAND ? BAND : rows < PART_ROWS ? rows - rows % BAND : PART_ROWS;
+}
+
+tsw_digest tsw_digest_host(const struct tsw_matrices *m, int transposed, int nthreads)
+{
+	const int threads = threads_worth(m, nthreads);
+	const size_t rows = rows_of_part(m->n, threads);
+	tsw_digest all = {0, 0};
+
+	if (threads == 1)
+		return digest_rows(m, transposed, 0, m->n);
+		/* The sums are exact, so that the order in which threads add theirs does not
+		 * matter. */
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#endif
+	for (size_t row = 0; row < m->n; row += rows) {
+		tsw_digest part =
+			digest_rows(m, transposed, row, m->n - row < rows ? m->n - row : rows);
+#ifdef _OPENMP
+#pragma omp critical(tsw_digest)
+#endif
+		all = tsw_digest_add(all, part);
+	}
+	return all;
+}

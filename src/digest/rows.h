@@ -1,0 +1,53 @@
+/* The inner loop of the host checksum: dot products of rows of 32-bit limbs with a row of weights.
+ * One text (rows_body.h) compiled per instruction set, picked at run time. */
+#ifndef TSW_ROWS_H
+#define TSW_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Limbs of a row that are taken at a time.  960 products below 2^53 fit in a 64-bit sum, and the
+ * weights of so many lie in the first-level cache. */
+#define TSW_ROW_LIMBS 960
+
+/* The three pieces (digest_math.h) of the weights of a run of limbs. */
+struct tsw_weights {
+	uint32_t piece[3][TSW_ROW_LIMBS];
+};
+
+/* How a row holds its limbs, and which elements `values` is to be summed over. */
+enum tsw_rows {
+	TSW_ROWS_1,	/* limbs of one byte, each an element */
+	TSW_ROWS_2,	/* limbs of two bytes, each an element */
+	TSW_ROWS_4,	/* limbs of four bytes, each an element */
+	TSW_ROWS_8,	/* limbs of four bytes, each pair an element: an even number of limbs */
+	TSW_ROWS_PLACED /* limbs of four bytes; `values` is not wanted */
+};
+
+/* For the sums of y (2 y + 1) over elements y = low + high 2^32: y^2 mod 2^64 is
+ * low^2 + low high 2^33, so the three sums are all it takes. */
+struct tsw_squares {
+	uint64_t y, low_low, low_high;
+};
+
+/* Adds to sum[r][k], for each of `rows` rows that lie `stride` bytes apart, the products of its
+ * limbs with piece k of the weights; and to `squares` its elements'. */
+typedef void (*tsw_dot_rows)(const unsigned char *row, size_t stride, size_t rows, size_t limbs,
+			     enum tsw_rows kind, const struct tsw_weights *w, uint64_t (*sum)[3],
+			     struct tsw_squares *squares);
+
+/* Entry `index` of the list of instruction sets, the plainest first; NULL past its end. */
+struct tsw_dot {
+	const char *name;
+	int (*usable)(void);
+	tsw_dot_rows dot;
+};
+const struct tsw_dot *tsw_dot_at(size_t index);
+
+/* Forces entry `index`, for tests; a negative index returns to the best usable one. */
+void tsw_dot_force(int index);
+
+/* The best usable entry, or the forced one. */
+tsw_dot_rows tsw_dot_best(void);
+
+#endif /* TSW_ROWS_H */

@@ -1,0 +1,118 @@
+/* The body of one tsw_dot_rows, for one instruction set.  The including file defines
+ *
+ *     DOT_NAME            the function
+ *     DOT_TARGET          its target attribute, if any
+ *     DOT_ROWS            rows taken together, so that a weight is loaded once for all of them
+ *     VEC, LANES          a vector of 64-bit lanes
+ *     VZERO VADD(x,y) VLOW(x) VHIGH(x) VSUM(x)
+ *     VMUL(x,y)           products of the lower halves of the lanes
+ *     VLOAD4(p) VLOAD2(p) VLOAD1(p)   2 * LANES limbs of 4, 2 or 1 bytes, two in a lane
+ *
+ * A vector of 2 * LANES limbs is multiplied in two halves, the even limbs in place and the odd ones
+ * shifted down; which lane a product is added to does not matter, all are summed in the end.
+ */
+#define CAT_(x, y) x##y
+#define CAT(x, y) CAT_(x, y)
+#define INNER CAT(DOT_NAME, _inner)
+
+DOT_TARGET static inline __attribute__((always_inline)) void
+INNER(const unsigned char *row, size_t stride, const size_t rows, size_t limbs,
+      const enum tsw_rows kind, const struct tsw_weights *w, uint64_t (*sum)[3],
+      struct tsw_squares *squares)
+{
+	const size_t size = kind == TSW_ROWS_1 ? 1 : kind == TSW_ROWS_2 ? 2 : 4;
+	VEC s[DOT_ROWS][3], y = VZERO, low_low = VZERO, low_high = VZERO;
+
+	for (size_t r = 0; r < rows; r++)
+		s[r][0] = s[r][1] = s[r][2] = VZERO;
+	for (size_t l = 0; l < limbs; l += 2 * LANES) {
+		const VEC w0 = VLOAD4(w->piece[0] + l), v0 = VHIGH(w0);
+		const VEC w1 = VLOAD4(w->piece[1] + l), v1 = VHIGH(w1);
+		const VEC w2 = VLOAD4(w->piece[2] + l), v2 = VHIGH(w2);
+
+		for (size_t r = 0; r < rows; r++) {
+			const unsigned char *p = row + r * stride + l * size;
+			const VEC even = size == 1 ? VLOAD1(p) : size == 2 ? VLOAD2(p) : VLOAD4(p);
+			const VEC odd = VHIGH(even);
+
+			s[r][0] = VADD(VADD(s[r][0], VMUL(even, w0)), VMUL(odd, v0));
+			s[r][1] = VADD(VADD(s[r][1], VMUL(even, w1)), VMUL(odd, v1));
+			s[r][2] = VADD(VADD(s[r][2], VMUL(even, w2)), VMUL(odd, v2));
+			if (kind == TSW_ROWS_8) {
+				y = VADD(y, even);
+				low_low = VADD(low_low, VMUL(even, even));
+				low_high = VADD(low_high, VMUL(even, odd));
+			} else if (kind != TSW_ROWS_PLACED) {
+				y = VADD(VADD(y, VLOW(even)), odd);
+				low_low = VADD(VADD(low_low, VMUL(even, even)), VMUL(odd, odd));
+			}
+		}
+	}
+	for (size_t r = 0; r < rows; r++)
+		for (int k = 0; k < 3; k++)
+			sum[r][k] += VSUM(s[r][k]);
+	squares->y += VSUM(y);
+	squares->low_low += VSUM(low_low);
+	squares->low_high += VSUM(low_high);
+}
+
+DOT_TARGET static inline __attribute__((always_inline)) void
+CAT(DOT_NAME, _all)(const unsigned char *row, size_t stride, size_t rows, size_t limbs,
+		    const enum tsw_rows kind, const struct tsw_weights *w, uint64_t (*sum)[3],
+		    struct tsw_squares *squares)
+{
+	const size_t whole = limbs - limbs % (2 * LANES);
+	const size_t size = kind == TSW_ROWS_1 ? 1 : kind == TSW_ROWS_2 ? 2 : 4;
+	size_t r = 0;
+
+	for (; r + DOT_ROWS <= rows; r += DOT_ROWS)
+		INNER(row + r * stride, stride, DOT_ROWS, whole, kind, w, sum + r, squares);
+	for (; r < rows; r++)
+		INNER(row + r * stride, stride, 1, whole, kind, w, sum + r, squares);
+	if (whole < limbs)
+		for (r = 0; r < rows; r++)
+			tail(row + r * stride + whole * size, whole, limbs, kind, w, sum[r],
+			     squares);
+}
+
+/* The kind is made a constant, so that each has a loop of its own. */
+DOT_TARGET static void DOT_NAME(const unsigned char *row, size_t stride, size_t rows, size_t limbs,
+				enum tsw_rows kind, const struct tsw_weights *w, uint64_t (*sum)[3],
+				struct tsw_squares *squares)
+{
+	switch (kind) {
+	case TSW_ROWS_1:
+		CAT(DOT_NAME, _all)(row, stride, rows, limbs, TSW_ROWS_1, w, sum, squares);
+		break;
+	case TSW_ROWS_2:
+		CAT(DOT_NAME, _all)(row, stride, rows, limbs, TSW_ROWS_2, w, sum, squares);
+		break;
+	case TSW_ROWS_4:
+		CAT(DOT_NAME, _all)(row, stride, rows, limbs, TSW_ROWS_4, w, sum, squares);
+		break;
+	case TSW_ROWS_8:
+		CAT(DOT_NAME, _all)(row, stride, rows, limbs, TSW_ROWS_8, w, sum, squares);
+		break;
+	case TSW_ROWS_PLACED:
+		CAT(DOT_NAME, _all)(row, stride, rows, limbs, TSW_ROWS_PLACED, w, sum, squares);
+		break;
+	}
+}
+
+#undef CAT_
+#undef CAT
+#undef INNER
+#undef DOT_NAME
+#undef DOT_TARGET
+#undef DOT_ROWS
+#undef VEC
+#undef LANES
+#undef VZERO
+#undef VADD
+#undef VLOW
+#undef VHIGH
+#undef VSUM
+#undef VMUL
+#undef VLOAD4
+#undef VLOAD2
+#undef VLOAD1
