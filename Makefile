@@ -81,7 +81,7 @@ CLI_C    := $(wildcard src/cli/*.c)
 BENCH_C  := $(wildcard bench/*.c)
 BENCH_CU := $(if $(filter 1,$(HAVE_CUDA)),$(wildcard bench/*.cu))
 TEST_C   := $(wildcard tests/test_*.c)
-SUPPORT_C := $(wildcard tests/support/*.c)
+SUPPORT_C := $(wildcard tests/support/*.c tests/simt/*.c)
 
 objects = $(patsubst %,$(OBJ)/%.o,$(1))
 LIB_O    := $(call objects,$(LIB_C) $(LIB_CU))
@@ -146,6 +146,8 @@ CHECK_LIBS   ?= $(shell pkg-config --libs check 2>/dev/null || echo -lcheck_pic 
 CHECK_CFLAGS ?= $(shell pkg-config --cflags check 2>/dev/null)
 
 $(OBJ)/tests/%.c.o: BASE_CFLAGS += $(CHECK_CFLAGS) -Isrc -Ikernels -Itests/support -Itests/simt
+# Kernel text announces each load and store to tests/simt/trace.c; no ThreadSanitizer is linked.
+$(OBJ)/tests/simt/kernels.c.o $(OBJ)/tests/simt/faulty.c.o: BASE_CFLAGS += $(if $(SANITIZE),,-fsanitize=thread)
 
 $(BUILD)/tests/%: $(OBJ)/tests/%.c.o $(call objects,$(SUPPORT_C)) $(VERIFY_O) $(STATIC)
 	$(call say,LINK,$@)
