@@ -1,10 +1,12 @@
-/* The host engine: threads over tile pairs. */
+/* The walk: threads over tile pairs. */
 #include "cpu.h"
 
 #include "../tilepair.h"
+#include "caches.h"
+#include "plan.h"
 
-#include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef _OPENMP
@@ -14,63 +16,218 @@
 /* Below this many bytes a thread is not worth waking. */
 #define BYTES_PER_THREAD (512u << 10)
 
-struct walk {
-	const struct tsw_matrices *m;
-	size_t tile;   /* side of a tile in elements */
-	size_t stride; /* bytes from one row to the next */
+/* One matrix cut into tiles.  The first tile is as small as it takes for the others to begin on a
+ * cache line:
+ *
+ *     |first|   tile   |   tile   | ... |rest|
+ */
+struct grid {
+	const struct tsw_plan *plan;
+	unsigned char *base;
+	size_t first;
+	uint64_t tiles;
+	unsigned char *stage; /* buffer for two tiles, or NULL */
 };
 
-/* Swaps two elements of `size` bytes; inlined with a constant size this is two loads, two stores. */
-static inline __attribute__((always_inline)) void swap(unsigned char *x, unsigned char *y,
-                                                       size_t size)
+/* A tile pair: rows x cols elements at a, cols x rows at b. */
+struct tiles {
+	unsigned char *a, *b;
+	size_t rows, cols;
+};
+
+static struct grid grid_over(const struct tsw_plan *p, unsigned char *base, unsigned char *stage)
 {
-	unsigned char tx[64], ty[64];
+	struct grid g = {.plan = p, .base = base, .first = p->tile, .stage = stage};
+	size_t ahead = -(uintptr_t)base % TSW_LINE;
 
-	while (size) {
-		size_t part = size < sizeof tx ? size : sizeof tx;
+	if (p->align && ahead && ahead % p->width == 0)
+		g.first = ahead / p->width;
+	g.tiles = p->n <= g.first ? 1 : 1 + tsw_tile_count(p->n - g.first, p->tile);
+	return g;
+}
 
-		memcpy(tx, x, part);
-		memcpy(ty, y, part);
-		memcpy(x, ty, part);
-		memcpy(y, tx, part);
-		x += part;
-		y += part;
-		size -= part;
+static size_t tile_start(const struct grid *g, uint64_t t)
+{
+	return t ? g->first + (t - 1) * g->plan->tile : 0;
+}
+
+static size_t tile_side(const struct grid *g, uint64_t t)
+{
+	size_t left = g->plan->n - tile_start(g, t), side = t ? g->plan->tile : g->first;
+
+	return left < side ? left : side;
+}
+
+/* The tile that holds row or column x. */
+static uint64_t tile_of(const struct grid *g, size_t x)
+{
+	return x < g->first ? 0 : 1 + (x - g->first) / g->plan->tile;
+}
+
+static struct tiles tiles_at(const struct grid *g, struct tsw_pair p)
+{
+	const struct tsw_plan *plan = g->plan;
+	size_t i = tile_start(g, p.i), j = tile_start(g, p.j);
+
+	return (struct tiles){.a = g->base + i * plan->stride + j * plan->width,
+	                      .b = g->base + j * plan->stride + i * plan->width,
+	                      .rows = tile_side(g, p.i),
+	                      .cols = tile_side(g, p.j)};
+}
+
+/* ---- one pair -------------------------------------------------------------------------------- */
+
+/* The strip of blocks that begins at block (r, c) of tile a and (c, r) of tile b, with the same
+ * blocks of `next`. */
+static void swap_strip(const struct tsw_plan *p, const struct tiles *t, size_t r, size_t c,
+                       size_t count, int diagonal, const struct tiles *next, size_t next_r,
+                       size_t next_c)
+{
+	size_t down = p->block * p->stride, right = p->block * p->width;
+	struct tsw_strip s = {.a = t->a + r * down + c * right,
+	                      .b = t->b + c * down + r * right,
+	                      .sa = p->stride,
+	                      .sb = p->stride,
+	                      .step_a = diagonal ? down + right : right,
+	                      .step_b = diagonal ? down + right : down,
+	                      .count = count,
+	                      .width = p->width};
+
+	if (next) {
+		s.next_a = next->a + next_r * down + next_c * right;
+		s.next_b = next->b + next_c * down + next_r * right;
+	}
+	if (count)
+		p->kernel->swap(&s);
+}
+
+/* What the whole blocks leave of a pair at its right and lower edges. */
+static void swap_edges(const struct tsw_plan *p, const struct tiles *t)
+{
+	size_t block = p->block;
+	size_t whole_rows = t->rows / block * block, whole_cols = t->cols / block * block;
+
+	for (size_t r = 0; r < t->rows; r += block)
+		for (size_t c = r < whole_rows ? whole_cols : 0; c < t->cols; c += block)
+			p->kernel->swap_ragged(
+				t->a + r * p->stride + c * p->width, p->stride,
+				t->b + c * p->stride + r * p->width, p->stride,
+				t->rows - r < block ? t->rows - r : block,
+				t->cols - c < block ? t->cols - c : block, p->width);
+}
+
+static void swap_by_rows(const struct tsw_plan *p, const struct tiles *t, const struct tiles *next)
+{
+	size_t rows = t->rows / p->block, cols = t->cols / p->block;
+
+	for (size_t r = 0; r < rows; r++)
+		swap_strip(p, t, r, 0, cols, 0, next, r, 0);
+	swap_edges(p, t);
+}
+
+/* Diagonal d of a grid of rows x cols blocks begins at (0, d), or, for the part that wraps round,
+ * at (side - d, 0). */
+static void swap_by_diagonals(const struct tsw_plan *p, const struct tiles *t,
+                              const struct tiles *next)
+{
+	size_t rows = t->rows / p->block, cols = t->cols / p->block;
+	size_t side = rows > cols ? rows : cols;
+
+	for (size_t d = 0; d < side; d++) {
+		const struct tiles *ahead = d + 1 < side ? t : next;
+		size_t ahead_d = d + 1 < side ? d + 1 : 0, wrap = side - d;
+
+		if (d < cols)
+			swap_strip(p, t, 0, d, rows < cols - d ? rows : cols - d, 1, ahead, 0,
+			           ahead_d);
+		if (wrap < rows)
+			swap_strip(p, t, wrap, 0, rows - wrap < cols ? rows - wrap : cols, 1, ahead,
+			           ahead_d ? wrap - 1 : wrap, ahead_d ? 0 : wrap);
+	}
+	swap_edges(p, t);
+}
+
+/* A tile on the diagonal is its own partner: blocks above the diagonal change places with those
+ * below, those on it turn where they are. */
+static void turn_tile(const struct tsw_plan *p, const struct tiles *t)
+{
+	size_t block = p->block, side = t->rows, whole = side / block;
+
+	for (size_t r = 0; r < side; r += block) {
+		unsigned char *corner = t->a + r * p->stride + r * p->width;
+		size_t left = side - r;
+
+		p->kernel->turn(corner, p->stride, left < block ? left : block, p->width);
+		if (left <= block)
+			break;
+		swap_strip(p, t, r / block, r / block + 1, whole - r / block - 1, 0, NULL, 0, 0);
+		if (side % block)
+			p->kernel->swap_ragged(t->a + r * p->stride + whole * block * p->width,
+			                       p->stride,
+			                       t->a + whole * block * p->stride + r * p->width,
+			                       p->stride, block, side % block, p->width);
 	}
 }
 
-/* Element (r, c) of tile `a` and element (c, r) of tile `b` change places; on the diagonal, where
- * `a` is `b`, only those above it are visited. */
-static inline __attribute__((always_inline)) void swap_tiles(unsigned char *a, unsigned char *b,
-                                                             size_t rows, size_t cols,
-                                                             size_t stride, size_t size)
+static void swap_pair(const struct grid *g, struct tsw_pair pair, const struct tiles *next)
 {
-	for (size_t r = 0; r < rows; r++)
-		for (size_t c = a == b ? r + 1 : 0; c < cols; c++)
-			swap(a + r * stride + c * size, b + c * stride + r * size, size);
+	const struct tsw_plan *p = g->plan;
+	struct tiles t = tiles_at(g, pair);
+
+	if (!p->fetch)
+		next = NULL;
+	if (!p->kernel)
+		p->isa->wide(t.a, p->stride, t.b, p->stride, t.rows, t.cols, p->width,
+		             next ? next->a : NULL, next ? next->b : NULL);
+	else if (pair.i == pair.j)
+		turn_tile(p, &t);
+	else if (p->order == TSW_DIAGONALS)
+		swap_by_diagonals(p, &t, next);
+	else
+		swap_by_rows(p, &t, next);
 }
 
-static void swap_tiles_of(unsigned char *a, unsigned char *b, size_t rows, size_t cols,
-                          size_t stride, size_t size)
+/* ---- ranges of pairs ------------------------------------------------------------------------- */
+
+static uint64_t root(uint64_t x)
 {
-	switch (size) {
-	case 1:
-		swap_tiles(a, b, rows, cols, stride, 1);
-		break;
-	case 2:
-		swap_tiles(a, b, rows, cols, stride, 2);
-		break;
-	case 4:
-		swap_tiles(a, b, rows, cols, stride, 4);
-		break;
-	case 8:
-		swap_tiles(a, b, rows, cols, stride, 8);
-		break;
-	case 16:
-		swap_tiles(a, b, rows, cols, stride, 16);
-		break;
-	default:
-		swap_tiles(a, b, rows, cols, stride, size);
+	uint64_t r = (uint64_t)sqrt((double)x);
+
+	while (r && r > x / r)
+		r--;
+	while (r + 1 <= x / (r + 1))
+		r++;
+	return r;
+}
+
+/* The pair before which `work` elements of a matrix have been visited.  The pairs before (0, j)
+ * cover a square, the rows and columns before tile j; each pair of column j adds two tiles. */
+static uint64_t pair_after(const struct grid *g, uint64_t work)
+{
+	uint64_t j = tile_of(g, root(work)), start, i;
+
+	if (j >= g->tiles)
+		return tsw_pair_count(g->tiles);
+	start = tile_start(g, j);
+	i = tile_of(g, (work - start * start) / (2 * tile_side(g, j)));
+	return tsw_pair_count(j) + (i < j ? i : j);
+}
+
+static void swap_pairs(const struct grid *g, uint64_t from, uint64_t to)
+{
+	struct tsw_pair pair, after;
+
+	if (from >= to)
+		return;
+	pair = tsw_pair_at(from);
+	for (uint64_t k = from; k < to; k++, pair = after) {
+		struct tiles next;
+
+		after = pair.i < pair.j ? (struct tsw_pair){pair.i + 1, pair.j}
+		                        : (struct tsw_pair){0, pair.j + 1};
+		if (k + 1 < to)
+			next = tiles_at(g, after);
+		swap_pair(g, pair, k + 1 < to ? &next : NULL);
 	}
 }
 
@@ -81,53 +238,28 @@ static unsigned char *matrix_at(const struct tsw_matrices *m, size_t b)
 	return (unsigned char *)m->base + b * m->stride * m->elem_size;
 }
 
-static size_t side(const struct walk *w, size_t tile_index)
+/* total * part / parts without overflow; part = parts gives total. */
+static uint64_t share(uint64_t total, uint64_t part, uint64_t parts)
 {
-	size_t left = w->m->n - tile_index * w->tile;
-
-	return left < w->tile ? left : w->tile;
+	return total / parts * part + total % parts * part / parts;
 }
 
-static void swap_pair(const struct walk *w, unsigned char *base, struct tsw_pair p)
+/* Part `part` of `parts`: a contiguous range of (matrix, pair) of equal work.  The matrices lie
+ * apart in an address space of 64 bits, so count * n * n elements do not overflow. */
+static void run_part(const struct tsw_plan *p, const struct tsw_matrices *m, uint64_t part,
+                     uint64_t parts)
 {
-	size_t size = w->m->elem_size;
-	unsigned char *a = base + p.i * w->tile * w->stride + p.j * w->tile * size;
-	unsigned char *b = base + p.j * w->tile * w->stride + p.i * w->tile * size;
+	uint64_t each = (uint64_t)m->n * m->n;
+	uint64_t begin = share(m->count * each, part, parts);
+	uint64_t end = share(m->count * each, part + 1, parts);
 
-	swap_tiles_of(a, b, side(w, p.i), side(w, p.j), w->stride, size);
-}
+	for (uint64_t b = begin / each; b < m->count && b * each < end; b++) {
+		struct grid g = grid_over(p, matrix_at(m, b), NULL);
+		uint64_t from = b == begin / each ? pair_after(&g, begin % each) : 0;
+		uint64_t to = end - b * each < each ? pair_after(&g, end - b * each)
+		                                    : tsw_pair_count(g.tiles);
 
-/* The pair before which `work` elements of one matrix have been visited.  The pairs before (0, j)
- * cover the square of the first j * tile rows and columns; each pair of column j adds the two tiles
- * of its own. */
-static uint64_t pair_after(const struct walk *w, uint64_t work)
-{
-	uint64_t tiles = tsw_tile_count(w->m->n, w->tile), j = (uint64_t)(sqrt((double)work) / w->tile);
-	uint64_t square, i;
-
-	if (j >= tiles)
-		return tsw_pair_count(tiles);
-	square = (uint64_t)j * w->tile * j * w->tile;
-	i = work < square ? 0 : (work - square) / (2 * w->tile * side(w, j));
-	return tsw_pair_count(j) + (i < j ? i : j);
-}
-
-/* Part `part` of `parts`: a contiguous range of (matrix, pair) of equal work. */
-static void walk_part(const struct walk *w, uint64_t part, uint64_t parts)
-{
-	uint64_t each = (uint64_t)w->m->n * w->m->n;
-	uint64_t begin = (uint64_t)((double)w->m->count * part / parts * each);
-	uint64_t total = w->m->count * each;
-	uint64_t end = part + 1 == parts ? total
-	                                 : (uint64_t)((double)w->m->count * (part + 1) / parts * each);
-	uint64_t pairs = tsw_pair_count(tsw_tile_count(w->m->n, w->tile));
-
-	for (uint64_t b = begin / each; b < w->m->count && b * each < end; b++) {
-		uint64_t from = b == begin / each ? pair_after(w, begin % each) : 0;
-		uint64_t to = end - b * each < each ? pair_after(w, end - b * each) : pairs;
-
-		for (uint64_t k = from; k < to; k++)
-			swap_pair(w, matrix_at(w->m, b), tsw_pair_at(k));
+		swap_pairs(&g, from, to);
 	}
 }
 
@@ -140,17 +272,23 @@ static int threads_worth(const struct tsw_matrices *m, int nthreads)
 	return worth < 2 ? 1 : worth < most ? (int)worth : most;
 }
 
-void tsw_cpu_transpose(const struct tsw_matrices *m, int nthreads)
+void tsw_cpu_run(const struct tsw_plan *plan, const struct tsw_matrices *m, int nthreads)
 {
-	struct walk w = {.m = m, .tile = m->elem_size < 64 ? 64 : 8, .stride = m->ld * m->elem_size};
 	int threads = threads_worth(m, nthreads);
 
 	if (threads == 1) {
-		walk_part(&w, 0, 1);
+		run_part(plan, m, 0, 1);
 		return;
 	}
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
-	walk_part(&w, (uint64_t)omp_get_thread_num(), (uint64_t)omp_get_num_threads());
+	run_part(plan, m, (uint64_t)omp_get_thread_num(), (uint64_t)omp_get_num_threads());
 #endif
+}
+
+void tsw_cpu_transpose(const struct tsw_matrices *m, int nthreads)
+{
+	struct tsw_plan plan = tsw_cpu_plan(m, tsw_cpu_isa());
+
+	tsw_cpu_run(&plan, m, nthreads);
 }

@@ -1,0 +1,73 @@
+/* Register micro-kernels: one table per instruction set, from the width of an element to the
+ * functions that transpose blocks of it.
+ *
+ * A block is `block` x `block` elements.  Where the width is a power of two up to 16 its rows are 64
+ * bytes, one cache line if the matrix is aligned:
+ *
+ *     width      1      2      4     8    16        3     5..7   9..15
+ *     block  64x64  32x32  16x16   8x8   4x4    16x16     8x8     4x4
+ *
+ * The odd widths below 16 are spread to the next power of two in registers or on the stack,
+ * transposed there, and packed again.  Elements wider than 16 bytes have no blocks: whole elements
+ * are swapped through vector registers.
+ */
+#ifndef TSW_CPU_KERNELS_H
+#define TSW_CPU_KERNELS_H
+
+#include <stddef.h>
+
+/* `count` pairs of blocks.  Pair q is the block at a + q * step_a, whose rows are sa bytes apart,
+ * and the block at b + q * step_b with rows sb bytes apart; each goes transposed into the other's
+ * place.  If next_a is not NULL, the blocks at next_a and next_b, stepping alike, are fetched into
+ * the second-level cache meanwhile; they may lie outside any matrix. */
+struct tsw_strip {
+	unsigned char *a, *b;
+	size_t sa, sb;
+	size_t step_a, step_b;
+	const unsigned char *next_a, *next_b;
+	size_t count;
+	size_t width; /* bytes of an element */
+};
+
+struct tsw_kernel {
+	size_t block; /* side in elements */
+	void (*swap)(const struct tsw_strip *s);
+
+	/* The same for one pair of blocks cut short: rows x cols elements at a, cols x rows at b. */
+	void (*swap_ragged)(unsigned char *a, size_t sa, unsigned char *b, size_t sb, size_t rows,
+	                    size_t cols, size_t width);
+
+	/* Transposes side x side elements (side <= block) in their own place. */
+	void (*turn)(unsigned char *a, size_t sa, size_t side, size_t width);
+
+	/* Out of place: `count` full blocks at `b`, stepping, are written transposed at `a`,
+	 * stepping; `next_b` is fetched meanwhile, `next_a` unused. */
+	void (*move)(const struct tsw_strip *s);
+};
+
+/* rows x cols elements of `width` > 16 bytes at a, cols x rows at b, change places; where a == b
+ * only those above the diagonal.  next_a and next_b as in a strip. */
+typedef void tsw_swap_wide(unsigned char *a, size_t sa, unsigned char *b, size_t sb, size_t rows,
+                           size_t cols, size_t width, const unsigned char *next_a,
+                           const unsigned char *next_b);
+
+struct tsw_isa {
+	const char *name;
+	const struct tsw_kernel *kernel[17]; /* by width; [0] unused */
+	tsw_swap_wide *wide;
+};
+
+extern const struct tsw_isa tsw_isa_c;
+#if defined(__x86_64__)
+extern const struct tsw_isa tsw_isa_avx2, tsw_isa_avx512;
+#elif defined(__aarch64__)
+extern const struct tsw_isa tsw_isa_neon;
+#endif
+
+/* The best one this machine can run, or what TILESWAP_ISA names if it can run that. */
+const struct tsw_isa *tsw_cpu_isa(void);
+
+/* By name, NULL if unknown or not runnable here: for tests and benchmarks. */
+const struct tsw_isa *tsw_cpu_isa_named(const char *name);
+
+#endif /* TSW_CPU_KERNELS_H */

@@ -1,0 +1,144 @@
+/* AVX-512 (F, BW, DQ, VL): four lanes, a register is a cache line. */
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi2")))
+#define ISA_TABLE tsw_isa_avx512
+#define ISA_NAME "avx512"
+#define LANES 4
+
+typedef __m512i vec;
+
+#define X512 static inline __attribute__((always_inline)) TARGET
+
+X512 vec load(const unsigned char *p)
+{
+	return _mm512_loadu_si512(p);
+}
+
+X512 void store(unsigned char *p, vec v)
+{
+	_mm512_storeu_si512(p, v);
+}
+
+/* Masked broadcasts from memory take the lanes in without the shuffle port. */
+X512 vec gather(const unsigned char *p, size_t step)
+{
+	vec v = _mm512_castsi128_si512(_mm_loadu_si128((const void *)p));
+
+	v = _mm512_mask_broadcast_i32x4(v, 0x00f0, _mm_loadu_si128((const void *)(p + step)));
+	v = _mm512_mask_broadcast_i32x4(v, 0x0f00, _mm_loadu_si128((const void *)(p + 2 * step)));
+	return _mm512_mask_broadcast_i32x4(v, 0xf000,
+	                                   _mm_loadu_si128((const void *)(p + 3 * step)));
+}
+
+#define lo1 _mm512_unpacklo_epi8
+#define hi1 _mm512_unpackhi_epi8
+#define lo2 _mm512_unpacklo_epi16
+#define hi2 _mm512_unpackhi_epi16
+#define lo4 _mm512_unpacklo_epi32
+#define hi4 _mm512_unpackhi_epi32
+#define lo8 _mm512_unpacklo_epi64
+#define hi8 _mm512_unpackhi_epi64
+
+#define HAVE_COPY_SHORT
+X512 void copy_short(unsigned char *dst, const unsigned char *src, size_t n)
+{
+	__mmask64 m = _cvtu64_mask64(_bzhi_u64(~0ull, (unsigned)n));
+
+	_mm512_mask_storeu_epi8(dst, m, _mm512_maskz_loadu_epi8(m, src));
+}
+
+/* Whole lines turned in registers.  `even` takes lanes 0 and 2 of x, then of y; `odd` 1 and 3. */
+#define even(x, y) _mm512_shuffle_i32x4(x, y, 0x88)
+#define odd_(x, y) _mm512_shuffle_i32x4(x, y, 0xdd)
+
+X512 void rows16(vec v[4])
+{
+	vec x = _mm512_shuffle_i32x4(v[0], v[1], 0x44), y = _mm512_shuffle_i32x4(v[2], v[3], 0x44);
+	vec z = _mm512_shuffle_i32x4(v[0], v[1], 0xee), w = _mm512_shuffle_i32x4(v[2], v[3], 0xee);
+
+	v[0] = even(x, y);
+	v[1] = odd_(x, y);
+	v[2] = even(z, w);
+	v[3] = odd_(z, w);
+}
+
+X512 void rows8(vec v[8])
+{
+	vec u[8];
+
+	_Pragma("GCC unroll 8") for (int i = 0; i < 4; i++)
+	{
+		u[i] = lo8(v[2 * i], v[2 * i + 1]);     /* row 2i, 2i+1; columns 0 2 4 6 */
+		u[4 + i] = hi8(v[2 * i], v[2 * i + 1]); /* columns 1 3 5 7 */
+	}
+	_Pragma("GCC unroll 8") for (int i = 0; i < 2; i++)
+	{
+		vec x = even(u[4 * i], u[4 * i + 1]), y = even(u[4 * i + 2], u[4 * i + 3]);
+		vec z = odd_(u[4 * i], u[4 * i + 1]), w = odd_(u[4 * i + 2], u[4 * i + 3]);
+
+		v[i] = even(x, y);
+		v[i + 4] = odd_(x, y);
+		v[i + 2] = even(z, w);
+		v[i + 6] = odd_(z, w);
+	}
+}
+
+X512 void rows4(vec v[16])
+{
+	/* The 4 x 4 elements of every lane first, four rows at a time, then the lanes. */
+	_Pragma("GCC unroll 8") for (int i = 0; i < 16; i += 4)
+	{
+		vec x = lo4(v[i], v[i + 2]), y = lo4(v[i + 1], v[i + 3]);
+		vec z = hi4(v[i], v[i + 2]), w = hi4(v[i + 1], v[i + 3]);
+
+		v[i] = lo4(x, y);
+		v[i + 1] = hi4(x, y);
+		v[i + 2] = lo4(z, w);
+		v[i + 3] = hi4(z, w);
+	}
+	_Pragma("GCC unroll 8") for (int i = 0; i < 4; i++)
+	{
+		vec x = even(v[i], v[i + 4]), y = even(v[i + 8], v[i + 12]);
+		vec z = odd_(v[i], v[i + 4]), w = odd_(v[i + 8], v[i + 12]);
+
+		v[i] = even(x, y);
+		v[i + 8] = odd_(x, y);
+		v[i + 4] = even(z, w);
+		v[i + 12] = odd_(z, w);
+	}
+}
+
+/* A row of b is loaded and, its memory now free, stored over at once, so that no more than one
+ * block and one row are live and every line of b is visited once. */
+#define DEFINE_SWAP_ROWS(W, N)                                                                     \
+	X512 void swap##W(unsigned char *a, size_t sa, unsigned char *b, size_t sb)                \
+	{                                                                                          \
+		vec v[N], u[N];                                                                    \
+		_Pragma("GCC unroll 16") for (int i = 0; i < N; i++) v[i] = load(a + i * sa);      \
+		rows##W(v);                                                                        \
+		_Pragma("GCC unroll 16") for (int i = 0; i < N; i++)                               \
+		{                                                                                  \
+			u[i] = load(b + i * sb);                                                   \
+			store(b + i * sb, v[i]);                                                   \
+		}                                                                                  \
+		rows##W(u);                                                                        \
+		_Pragma("GCC unroll 16") for (int i = 0; i < N; i++) store(a + i * sa, u[i]);      \
+	}
+
+#define HAVE_SWAP4
+#define HAVE_SWAP8
+#define HAVE_SWAP16
+DEFINE_SWAP_ROWS(4, 16)
+DEFINE_SWAP_ROWS(8, 8)
+DEFINE_SWAP_ROWS(16, 4)
+
+#include "lanes.inc"
+
+#else
+typedef int tsw_isa_avx512_absent; /* not an empty file */
+#endif

@@ -1,0 +1,30 @@
+/* How a matrix of a given shape is walked, decided once a call. */
+#ifndef TSW_CPU_PLAN_H
+#define TSW_CPU_PLAN_H
+
+#include "../matrices.h"
+#include "kernels.h"
+
+enum tsw_order {
+	TSW_ROWS,      /* blocks of a tile row by row; the next pair is fetched meanwhile */
+	TSW_DIAGONALS, /* blocks along the diagonals of a tile; the next diagonal is fetched */
+	TSW_STAGED     /* both tiles by way of a buffer */
+};
+
+struct tsw_plan {
+	const struct tsw_isa *isa;
+	const struct tsw_kernel *kernel; /* NULL: whole elements are swapped */
+	enum tsw_order order;
+	size_t block, tile; /* sides in elements; a tile is a whole number of blocks */
+	size_t width, stride; /* bytes of an element, bytes from row to row */
+	size_t n;
+	int fetch; /* worth fetching ahead: the matrix is larger than the second-level cache */
+	int align; /* tiles may be shifted so that their rows begin on a cache line */
+};
+
+struct tsw_plan tsw_cpu_plan(const struct tsw_matrices *m, const struct tsw_isa *isa);
+
+/* Transposes with that plan. */
+void tsw_cpu_run(const struct tsw_plan *plan, const struct tsw_matrices *m, int nthreads);
+
+#endif /* TSW_CPU_PLAN_H */
