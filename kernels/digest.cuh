@@ -1,0 +1,71 @@
+/* What the checksum kernels share.
+ *
+ * A thread owns a few columns, or limbs of columns, and walks down the rows of its band; alpha of
+ * the rows lies in shared memory.  What it keeps for each limb are sums of x alpha(r), alpha cut into
+ * pieces so that 64 (or 32) bits hold them; only at the end of the band are they multiplied by
+ * beta(c) gamma(l), added up over the block, and added to the slot:
+ *
+ *          alpha      columns of a strip, a few a thread
+ *         +-----+    +---+---+---+---+---+---+---+---+
+ *    r    |  p  |    | x | x |   |   |   |   |   |   |
+ *    r+1  |  p  |    | x | x |   |   |   |   |   |   |        sum_r x alpha(r)
+ *    ...  |  p  |    | x | x |   |   |   |   |   |   |       ------------------>  . beta gamma
+ *         +-----+    +---+---+---+---+---+---+---+---+
+ */
+#ifndef TSW_DIGEST_CUH
+#define TSW_DIGEST_CUH
+
+#include "../src/digest/digest_math.h"
+#include "digest.h"
+
+#define DIGEST_THREADS 256
+
+/* A block's place in the matrix. */
+struct digest_place {
+	uint64_t row, col; /* of its first element */
+	uint32_t rows;
+	const char *base; /* of row `row` */
+};
+
+static inline __device__ struct digest_place digest_place_of(const struct tsw_digest_task *p,
+                                                             uint64_t block)
+{
+	const uint64_t band = block / p->strips;
+	struct digest_place at;
+
+	at.row = band * p->band_rows;
+	at.col = (block - band * p->strips) * p->strip;
+	at.rows = (uint32_t)(p->n - at.row < p->band_rows ? p->n - at.row : p->band_rows);
+	at.base = p->base + at.row * p->stride;
+	return at;
+}
+
+/* Adds up what the threads of a block found, and adds that to the slot. */
+static inline __device__ void digest_add_block(struct tsw_digest_slot *slot, uint64_t placed,
+                                               uint64_t values)
+{
+	__shared__ uint64_t warp_placed[DIGEST_THREADS / 32];
+	__shared__ uint64_t warp_values[DIGEST_THREADS / 32];
+	const uint32_t t = threadIdx.x;
+
+	for (uint32_t lanes = 16; lanes; lanes /= 2) {
+		placed = tsw_add_p(placed, __shfl_xor_sync(0xffffffffu, placed, lanes));
+		values += __shfl_xor_sync(0xffffffffu, values, lanes);
+	}
+	if (t % 32 == 0) {
+		warp_placed[t / 32] = placed;
+		warp_values[t / 32] = values;
+	}
+	__syncthreads();
+	if (t == 0) {
+		for (uint32_t w = 1; w < DIGEST_THREADS / 32; w++) {
+			placed = tsw_add_p(placed, warp_placed[w]);
+			values += warp_values[w];
+		}
+		atomicAdd(&slot->placed_low, (unsigned long long)(placed & 0xffffffffu));
+		atomicAdd(&slot->placed_high, (unsigned long long)(placed >> 32));
+		atomicAdd(&slot->values, (unsigned long long)values);
+	}
+}
+
+#endif /* TSW_DIGEST_CUH */
