@@ -19,6 +19,7 @@ V         ?= 0
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
+.SECONDARY: # objects of the tests are kept, for the next link
 
 version_part = $(shell sed -n 's/^.define TSW_VERSION_$(1) *//p' src/tileswap.h)
 MAJOR   := $(call version_part,MAJOR)
@@ -200,35 +201,59 @@ lint: ## clang-format in check mode, cppcheck, shellcheck
 		$(filter-out src/cuda/%,$(LIB_C)) src/cuda/absent.c $(VERIFY_C) $(CLI_C)
 	$(Q)shellcheck $(wildcard tests/*.sh tests/*/*.sh bench/*.sh docs/*.sh .ci/run)
 
-INSTALL := install
-PC      := $(BUILD)/tileswap.pc
-HEADERS := src/tileswap.h
-MAN1    := $(wildcard docs/*.1)
+# ---- documents made from the header ----------------------------------------------------------
+.PHONY: api
+api: ## rewrite docs/API.md from src/tileswap.h
+	$(Q)awk -v out=md -f docs/api.awk src/tileswap.h > docs/API.md
 
-# Written at every install: PREFIX may differ from the last one.
-.PHONY: $(PC)
-$(PC): src/tileswap.pc.in
-	@mkdir -p $(@D)
-	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@PRIVATE@|$(subst $(CUDA_LIBDIR)/libcudart_static.a,-L$(CUDA_LIBDIR) -lcudart_static,$(LIBS)) $(OMPFLAG)|' $< > $@
+# ---- installing ------------------------------------------------------------------------------
+INSTALL  := install
+HEADERS  := $(wildcard src/tileswap.h src/tileswap.hpp src/tileswap_*.h src/fortran/tileswap.f90)
+CMAKEDIR := $(LIBDIR)/cmake/tileswap
+
+# Text files, laid out under $(MADE)/lib and $(MADE)/share as they come to lie under $(LIBDIR) and
+# $(PREFIX)/share: install and uninstall walk the same tree.  Made anew each time, since PREFIX may
+# differ from the last one.
+MADE  := $(BUILD)/made
+STATIC_NEEDS := $(LIBS) $(OMPFLAG)
+fill = sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@MAJOR@|$(MAJOR)|' \
+	-e 's|@PRIVATE@|$(subst $(CUDA_LIBDIR)/libcudart_static.a,-L$(CUDA_LIBDIR) -lcudart_static,$(STATIC_NEEDS))|' \
+	-e 's|@PRIVATE_LIST@|$(subst $(space),;,$(strip $(STATIC_NEEDS)))|' \
+	-e "s|@INCLUDE_FROM_CMAKE@|$$(realpath -m --relative-to='$(CMAKEDIR)' '$(PREFIX)/include')|"
+
+.PHONY: made
+made:
+	$(Q)rm -rf $(MADE)
+	$(Q)mkdir -p $(MADE)/lib/pkgconfig $(MADE)/lib/cmake/tileswap $(MADE)/share/man/man1 $(MADE)/share/man/man3 \
+		$(MADE)/share/bash-completion/completions $(MADE)/share/zsh/site-functions $(MADE)/share/fish/vendor_completions.d
+	$(Q)$(fill) src/tileswap.pc.in > $(MADE)/lib/pkgconfig/tileswap.pc
+	$(Q)$(fill) src/cmake/tileswap-config.cmake.in > $(MADE)/lib/cmake/tileswap/tileswap-config.cmake
+	$(Q)$(fill) src/cmake/tileswap-config-version.cmake.in > $(MADE)/lib/cmake/tileswap/tileswap-config-version.cmake
+	$(if $(wildcard docs/*.1),$(Q)cp $(wildcard docs/*.1) $(MADE)/share/man/man1/)
+	$(Q)awk -v out=man -v dir=$(MADE)/share/man/man3 -v version=$(VERSION) -f docs/api.awk src/tileswap.h
+	$(Q)cp src/completions/tileswap.bash $(MADE)/share/bash-completion/completions/tileswap
+	$(Q)cp src/completions/tileswap.zsh $(MADE)/share/zsh/site-functions/_tileswap
+	$(Q)cp src/completions/tileswap.fish $(MADE)/share/fish/vendor_completions.d/tileswap.fish
 
 .PHONY: install
-install: all $(PC) ## install under $(DESTDIR)$(PREFIX)
-	$(Q)$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/share/man/man1
-	$(Q)$(INSTALL) -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/
-	$(Q)$(INSTALL) -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/
-	$(Q)$(INSTALL) -m 644 $(STATIC) $(DESTDIR)$(LIBDIR)/
-	$(Q)$(INSTALL) -m 755 $(SHARED) $(DESTDIR)$(LIBDIR)/
+install: all made ## install under $(DESTDIR)$(PREFIX)
+	$(Q)$(INSTALL) -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(TOOL)
+	$(Q)$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/include $(HEADERS)
+	$(Q)$(INSTALL) -D -m 644 -t $(DESTDIR)$(LIBDIR) $(STATIC)
+	$(Q)$(INSTALL) -D -m 755 -t $(DESTDIR)$(LIBDIR) $(SHARED)
 	$(Q)ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libtileswap.so.$(MAJOR)
 	$(Q)ln -sf libtileswap.so.$(MAJOR) $(DESTDIR)$(LIBDIR)/libtileswap.so
-	$(Q)$(INSTALL) -m 644 $(PC) $(DESTDIR)$(LIBDIR)/pkgconfig/
-	$(Q)$(INSTALL) -m 644 $(MAN1) $(DESTDIR)$(PREFIX)/share/man/man1/
+	$(Q)(cd $(MADE)/lib && find . -type f) | while read -r f; do $(INSTALL) -D -m 644 $(MADE)/lib/$$f $(DESTDIR)$(LIBDIR)/$$f || exit; done
+	$(Q)(cd $(MADE)/share && find . -type f) | while read -r f; do $(INSTALL) -D -m 644 $(MADE)/share/$$f $(DESTDIR)$(PREFIX)/share/$$f || exit; done
 
 .PHONY: uninstall
-uninstall: ## remove what install put there
+uninstall: made ## remove what install put there
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/tileswap $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(HEADERS))) \
 		$(DESTDIR)$(LIBDIR)/libtileswap.a $(DESTDIR)$(LIBDIR)/libtileswap.so $(DESTDIR)$(LIBDIR)/libtileswap.so.$(MAJOR) \
-		$(DESTDIR)$(LIBDIR)/libtileswap.so.$(VERSION) $(DESTDIR)$(LIBDIR)/pkgconfig/tileswap.pc \
-		$(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(MAN1)))
+		$(DESTDIR)$(LIBDIR)/libtileswap.so.$(VERSION)
+	$(Q)(cd $(MADE)/lib && find . -type f) | while read -r f; do rm -f $(DESTDIR)$(LIBDIR)/$$f; done
+	$(Q)(cd $(MADE)/share && find . -type f) | while read -r f; do rm -f $(DESTDIR)$(PREFIX)/share/$$f; done
+	$(Q)rmdir $(DESTDIR)$(CMAKEDIR) 2>/dev/null || true
 
 .PHONY: clean
 clean: ## remove $(BUILD)
