@@ -109,7 +109,8 @@ static struct tsw_matrices pointed(void *const *a, size_t n, size_t ld, size_t e
 	struct tsw_matrices m = one(NULL, n, ld, elem_size);
 
 	m.array = a;
-	m.count = count;
+	/* Without the array there is nothing beyond the first matrix to check. */
+	m.count = a || count == 0 ? count : 1;
 	return m;
 }
 

@@ -1,4 +1,5 @@
 /* Every kernel of kernels/, its very text, as C. */
 #include "simt.h"
 
+#include "../../kernels/digest.cu"
 #include "../../kernels/tile33.cu"

@@ -83,12 +83,17 @@ typedef struct simt_dim3 dim3;
 #define __syncthreads() simt_barrier(SIMT_SITE)
 #define __syncwarp(...) simt_syncwarp(SIMT_SITE, SIMT_FULL(__VA_ARGS__))
 
+/* A union, because `value` may be const, and so its type. */
 #define SIMT_SHUFFLE(how, mask, value, lane, width)                                                \
 	({                                                                                         \
-		__typeof__((value)) simt_in_ = (value), simt_out_ = simt_in_;                      \
-		simt_shuffle(SIMT_SITE, how, mask, &simt_in_, &simt_out_, sizeof simt_in_,         \
+		const __typeof__((value)) simt_in_ = (value);                                      \
+		union {                                                                            \
+			__typeof__((value)) value_;                                                \
+			unsigned char bytes_[sizeof simt_in_];                                     \
+		} simt_out_;                                                                       \
+		simt_shuffle(SIMT_SITE, how, mask, &simt_in_, simt_out_.bytes_, sizeof simt_in_,   \
 		             (int)(lane), width);                                                  \
-		simt_out_;                                                                         \
+		simt_out_.value_;                                                                  \
 	})
 #define __shfl_sync(mask, value, lane, ...)                                                        \
 	SIMT_SHUFFLE(SIMT_LANE, mask, value, lane, SIMT_WIDTH(__VA_ARGS__))
@@ -106,7 +111,9 @@ typedef struct simt_dim3 dim3;
 /* ---- atomics: integers of 4 and 8 bytes ------------------------------------------------------ */
 
 #define SIMT_ATOMIC(how, p, value)                                                                 \
-	((__typeof__(*(p)))simt_atomic(how, (p), sizeof *(p), (__typeof__(*(p)))-1 < 0,            \
+	((__typeof__(*(p)))simt_atomic(how, (p), sizeof *(p),                                      \
+	                               _Generic(*(p), int : 1, long : 1, long long : 1,            \
+	                                        default : 0),                                      \
 	                               (uint64_t)(value), 0))
 #define atomicAdd(p, value) SIMT_ATOMIC(SIMT_ADD, p, value)
 #define atomicMin(p, value) SIMT_ATOMIC(SIMT_MIN, p, value)

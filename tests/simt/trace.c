@@ -215,9 +215,12 @@ static void find_shared_range(void)
 
 static void in_dynamic(const char *p, size_t size, int writes)
 {
-	if (dynamic_range.bytes < simt_dynamic_bytes) {
+	static size_t room;
+
+	if (room < simt_dynamic_bytes) {
 		free(dynamic_range.shadow);
-		dynamic_range.shadow = calloc(simt_dynamic_bytes, sizeof(struct shadow));
+		room = simt_dynamic_bytes;
+		dynamic_range.shadow = calloc(room, sizeof(struct shadow));
 		if (!dynamic_range.shadow)
 			abort();
 	}
@@ -245,8 +248,7 @@ static void access(const void *address, size_t size, int writes)
 		in_shared(p, size, writes);
 		return;
 	}
-	if (simt_dynamic_base && p >= simt_dynamic_base &&
-	    size <= (size_t)(simt_dynamic_base + simt_dynamic_bytes - p)) {
+	if (inside(&(struct range){.base = simt_dynamic_base, .bytes = simt_dynamic_bytes}, p, size)) {
 		in_dynamic(p, size, writes);
 		return;
 	}
