@@ -1,0 +1,163 @@
+/* tileswap-bench: what its parts share.
+ *
+ * An *entry* is anything that can be timed on a set of matrices: a ceiling, a kernel, a peer.  A
+ * *set* is the memory it is timed on: one or several copies of the same batch, used in turn so that
+ * no cache can hold them.  A *backend* makes sets and entries and times two entries side by side.
+ * race.c does the rest alike for all of them: verify, alternate with the ceiling, print a row.
+ */
+#ifndef TSW_BENCH_H
+#define TSW_BENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "../src/matrices.h"
+
+/* The shape of one measurement.  cols is 0 for square matrices; the ladder's are n x cols. */
+struct bench_shape {
+	size_t n, cols, ld, elem_size; /* ld in elements */
+	size_t offset;                 /* bytes by which the base address misses 256-byte alignment */
+	size_t stride, count;          /* of a batch, in elements */
+	int array;                     /* the batch is given by an array of pointers */
+};
+
+enum bench_mode {
+	BENCH_STREAM,   /* caches out of play */
+	BENCH_RESIDENT, /* the same matrices again and again, in cache if they fit */
+	BENCH_GRAPH,    /* as resident, all applications in one CUDA graph */
+	BENCH_PROFILE   /* every entry once, for a profiler: no timing, no verification */
+};
+
+struct bench_options {
+	const char *device; /* "cpu" or "cuda" */
+	size_t n[64], elem_size[64];
+	size_t n_count, elem_count;
+	size_t ld, ld_plus; /* --ld 100 or --ld +1 */
+	size_t offset, stride, count;
+	int array, threads, reps;
+	int peers, kernels, ladder, pattern, json;
+	enum bench_mode mode;
+	uint64_t seed;
+};
+
+/* What apply and verify answer beside a count. */
+enum { BENCH_OK = 0, BENCH_UNSUPPORTED = 1, BENCH_FAILED = 2 };
+
+enum bench_kind { BENCH_CEILING, BENCH_KERNEL, BENCH_PEER };
+
+struct bench_set;
+
+struct bench_entry {
+	const char *name; /* as printed */
+	enum bench_kind kind;
+	int out_of_place; /* needs set->out */
+	const void *self; /* what apply needs to know beside the set */
+	/* Applies the entry once to copy number `copy`, on the GPU asynchronously on set->stream.
+	 * Whoever fails prints why. */
+	int (*apply)(const struct bench_entry *entry, struct bench_set *set, size_t copy);
+	/* Applies the entry once to freshly filled data and counts elements found wrong.  NULL: as
+	 * the backend verifies transposes. */
+	int (*verify)(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong);
+	/* Called once for a set before the data are filled in, for planning; may be NULL. */
+	int (*prepare)(const struct bench_entry *entry, struct bench_set *set);
+	int threads; /* that it can use, where that is fewer than the set's; 0 = all */
+};
+
+struct bench_set {
+	struct bench_shape shape;
+	enum bench_mode mode;
+	char *in, *out;     /* copy 0 of the matrices and of the second place; out may be NULL */
+	void **arrays;      /* with shape.array: count pointers for each copy, device memory on a GPU */
+	size_t pitch;       /* bytes from copy to copy */
+	size_t copies;      /* that are used in turn */
+	size_t calls;       /* applications in one timed repetition */
+	size_t span_bytes;  /* from the first to the last byte of a copy */
+	size_t moved_bytes; /* count * n * n * elem_size: what a ceiling copies */
+	int threads;        /* host */
+	void *stream;       /* GPU */
+	uint64_t seed;
+	size_t next; /* copy that the next application takes */
+	void *backend;
+};
+
+struct bench_backend {
+	const char *name;
+	/* Makes the memory for shape; prints why and returns non-zero if it cannot. */
+	int (*open)(struct bench_set *set, const struct bench_options *options);
+	void (*close)(struct bench_set *set);
+	int (*verify)(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong);
+	/* Times set->calls applications of each entry, a's first, one right after the other. */
+	int (*time_pair)(const struct bench_entry *a, const struct bench_entry *b,
+	                 struct bench_set *set, double ms[2]);
+	/* Ceilings of a set, ended by a NULL name. */
+	const struct bench_entry *ceilings;
+	/* A ceiling under this many GB/s on this machine means a disturbed run; 0 = not known. */
+	double (*floor_gb_per_s)(void);
+};
+
+extern const struct bench_backend bench_cpu;
+extern const struct bench_backend bench_cuda;
+
+#define BENCH_MAX_ENTRIES 128
+
+/* The entries that the options ask for; returns how many.  CUDA: 0 and a message if none. */
+size_t bench_cpu_entries(const struct bench_options *options, struct bench_entry *list);
+size_t bench_cuda_entries(const struct bench_options *options, struct bench_entry *list);
+size_t bench_pattern_entries(const struct bench_shape *shape, struct bench_entry *list);
+size_t bench_ladder_entries(size_t elem_size, struct bench_entry *list);
+
+/* 0 if a GPU can be used, else a message and 3. */
+int bench_cuda_start(void);
+
+/* Measures every entry on one shape and prints the rows.  Non-zero if something failed or was
+ * found wrong. */
+int bench_race(const struct bench_backend *backend, const struct bench_options *options,
+               const struct bench_shape *shape, const struct bench_entry *list, size_t entries);
+
+/* The matrices of copy number `copy`, in place or, with `out`, in the second place. */
+struct tsw_matrices bench_matrices(const struct bench_set *set, size_t copy, int out);
+
+/* How many copies, how far apart and how many applications, so that `working_set` bytes are gone
+ * through: fills in pitch, copies, calls, span_bytes and moved_bytes from the shape. */
+void bench_plan(struct bench_set *set, size_t working_set, size_t most_calls);
+
+/* ---- peers: other people's libraries, loaded at run time -------------------------------------- */
+
+/* A peer transposes one matrix of `set`; 16-byte elements are complex doubles.  Peers calculate, so
+ * they are verified on position-coded data that are ordinary numbers (coded.h). */
+size_t bench_host_peers(struct bench_entry *list);
+size_t bench_cuda_peers(struct bench_entry *list);
+
+/* ---- output ----------------------------------------------------------------------------------- */
+
+struct bench_fact {
+	const char *key;
+	char text[96];
+	double number;
+	int is_text;
+};
+
+void bench_print_machine(const struct bench_options *options);
+/* Facts about GPU, driver and clocks, at most `room`; returns how many. */
+size_t bench_cuda_facts(struct bench_fact *facts, size_t room);
+
+struct bench_row {
+	const char *backend;
+	const struct bench_entry *entry;
+	const struct bench_set *set;
+	int reps, threads, is_void;
+	double ms_median, ms_min, ms_max;
+	double gb_per_s, ceiling_gb_per_s, ratio, ratio_min, ratio_max;
+	const char *ceiling;
+	uint64_t wrong;
+	int verified;
+};
+
+void bench_print_row(const struct bench_options *options, const struct bench_row *row);
+
+double bench_median(double *values, size_t count);
+
+void bench_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif /* TSW_BENCH_H */

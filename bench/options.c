@@ -1,0 +1,202 @@
+/* The command line. */
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+	"usage: tileswap-bench --device cpu|cuda --n N[,N...] --elem-size K[,K...] [options]\n"
+	"  --ld LD | +D      row distance in elements, or n + D (default n)\n"
+	"  --offset BYTES    move the base address off its 256-byte alignment\n"
+	"  --count C         a batch of C matrices [1]\n"
+	"  --stride S        elements from matrix to matrix [n * ld]\n"
+	"  --array           give the batch as an array of pointers\n"
+	"  --threads T       host threads, 0 = all [0]\n"
+	"  --reps R          timed repetitions [7]\n"
+	"  --kernels         every kernel by name beside what the library picks\n"
+	"  --peers           other libraries, where they are found\n"
+	"  --resident        one copy of the data again and again, in cache if it fits\n"
+	"  --graph           as --resident, 1000 launches in one CUDA graph\n"
+	"  --pattern         the addresses of tile pairs read and written with no transpose (GPU)\n"
+	"  --ladder          from a copy over naive to tile pairs, out of place and in place (GPU)\n"
+	"  --profile         every entry once, untimed and unverified, for a profiler\n"
+	"  --seed X          of the random data\n"
+	"  --json            one JSON object a line instead of a table\n"
+	"GB/s = 2 * count * n * n * elem_size / time.  Exit status: 0 ok, 1 something was found wrong or\n"
+	"failed, 2 usage, 3 no such device.\n";
+
+static int number(const char *text, size_t *value)
+{
+	char *end;
+	unsigned long long x;
+
+	errno = 0;
+	x = strtoull(text, &end, 0);
+	if (errno || end == text || *end || *text == '-')
+		return -1;
+	*value = x;
+	return 0;
+}
+
+static int numbers(const char *text, size_t *values, size_t room, size_t *count)
+{
+	char buffer[1024];
+	char *state = NULL;
+
+	if (strlen(text) >= sizeof buffer)
+		return -1;
+	strcpy(buffer, text);
+	*count = 0;
+	for (char *item = strtok_r(buffer, ",", &state); item; item = strtok_r(NULL, ",", &state)) {
+		if (*count == room || number(item, &values[*count]) || values[*count] == 0)
+			return -1;
+		++*count;
+	}
+	return *count ? 0 : -1;
+}
+
+static int bad(const char *option, const char *value)
+{
+	bench_complain("--%s %s: not a value it can have", option, value);
+	return 2;
+}
+
+enum {
+	OPT_DEVICE = 256,
+	OPT_N,
+	OPT_ELEM,
+	OPT_LD,
+	OPT_OFFSET,
+	OPT_STRIDE,
+	OPT_COUNT,
+	OPT_THREADS,
+	OPT_REPS,
+	OPT_SEED,
+	OPT_HELP,
+	OPT_RESIDENT,
+	OPT_GRAPH,
+	OPT_PROFILE
+};
+
+static int parse_ld(const char *text, struct bench_options *o)
+{
+	return text[0] == '+' ? number(text + 1, &o->ld_plus) : number(text, &o->ld);
+}
+
+/* A number that has to fit an int. */
+static int small(const char *text, int least, int *value)
+{
+	size_t x;
+
+	if (number(text, &x) || x > 1000000 || (int)x < least)
+		return -1;
+	*value = (int)x;
+	return 0;
+}
+
+static int parse_value(int option, const char *text, struct bench_options *o)
+{
+	size_t x;
+
+	switch (option) {
+	case OPT_DEVICE:
+		o->device = text;
+		return strcmp(text, "cpu") && strcmp(text, "cuda");
+	case OPT_N:
+		return numbers(text, o->n, sizeof o->n / sizeof *o->n, &o->n_count);
+	case OPT_ELEM:
+		return numbers(text, o->elem_size, sizeof o->elem_size / sizeof *o->elem_size,
+		               &o->elem_count);
+	case OPT_LD:
+		return parse_ld(text, o);
+	case OPT_OFFSET:
+		return number(text, &o->offset);
+	case OPT_STRIDE:
+		return number(text, &o->stride);
+	case OPT_COUNT:
+		return number(text, &o->count) || o->count == 0;
+	case OPT_THREADS:
+		return small(text, 0, &o->threads);
+	case OPT_REPS:
+		return small(text, 1, &o->reps);
+	case OPT_SEED:
+		if (number(text, &x))
+			return -1;
+		o->seed = x;
+		return 0;
+	}
+	return -1;
+}
+
+static int check(const struct bench_options *o)
+{
+	const int gpu_only = o->pattern || o->ladder || o->mode == BENCH_GRAPH;
+
+	if (!o->device) {
+		bench_complain("--device cpu or --device cuda is needed");
+		return 2;
+	}
+	if (gpu_only && strcmp(o->device, "cuda")) {
+		bench_complain("--pattern, --ladder and --graph are for --device cuda");
+		return 2;
+	}
+	if (!o->ladder && (!o->n_count || !o->elem_count)) {
+		bench_complain("--n and --elem-size are needed");
+		return 2;
+	}
+	return 0;
+}
+
+int bench_parse(int argc, char **argv, struct bench_options *o)
+{
+	const struct option table[] = {
+		{"device", required_argument, NULL, OPT_DEVICE},
+		{"n", required_argument, NULL, OPT_N},
+		{"elem-size", required_argument, NULL, OPT_ELEM},
+		{"ld", required_argument, NULL, OPT_LD},
+		{"offset", required_argument, NULL, OPT_OFFSET},
+		{"stride", required_argument, NULL, OPT_STRIDE},
+		{"count", required_argument, NULL, OPT_COUNT},
+		{"threads", required_argument, NULL, OPT_THREADS},
+		{"reps", required_argument, NULL, OPT_REPS},
+		{"seed", required_argument, NULL, OPT_SEED},
+		{"array", no_argument, &o->array, 1},
+		{"kernels", no_argument, &o->kernels, 1},
+		{"peers", no_argument, &o->peers, 1},
+		{"pattern", no_argument, &o->pattern, 1},
+		{"ladder", no_argument, &o->ladder, 1},
+		{"json", no_argument, &o->json, 1},
+		{"resident", no_argument, NULL, OPT_RESIDENT},
+		{"graph", no_argument, NULL, OPT_GRAPH},
+		{"profile", no_argument, NULL, OPT_PROFILE},
+		{"help", no_argument, NULL, OPT_HELP},
+		{NULL, 0, NULL, 0},
+	};
+	int option, index;
+
+	while ((option = getopt_long(argc, argv, "", table, &index)) != -1) {
+		if (option == OPT_HELP) {
+			fputs(usage, stdout);
+			exit(0);
+		}
+		if (option == '?') {
+			fputs(usage, stderr);
+			return 2;
+		}
+		if (option == OPT_RESIDENT)
+			o->mode = BENCH_RESIDENT;
+		else if (option == OPT_GRAPH)
+			o->mode = BENCH_GRAPH;
+		else if (option == OPT_PROFILE)
+			o->mode = BENCH_PROFILE;
+		else if (option != 0 && parse_value(option, optarg, o))
+			return bad(table[index].name, optarg);
+	}
+	if (optind < argc) {
+		bench_complain("%s: no such argument", argv[optind]);
+		return 2;
+	}
+	return check(o);
+}
