@@ -26,6 +26,7 @@ struct tsw_strip {
 	size_t step_a, step_b;
 	const unsigned char *next_a, *next_b;
 	size_t count;
+	size_t lines;
 	size_t width; /* bytes of an element */
 };
 

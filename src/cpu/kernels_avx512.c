@@ -113,30 +113,7 @@ X512 void rows4(vec v[16])
 	}
 }
 
-/* A row of b is loaded and, its memory now free, stored over at once, so that no more than one
- * block and one row are live and every line of b is visited once. */
-#define DEFINE_SWAP_ROWS(W, N)                                                                     \
-	X512 void swap##W(unsigned char *a, size_t sa, unsigned char *b, size_t sb)                \
-	{                                                                                          \
-		vec v[N], u[N];                                                                    \
-		_Pragma("GCC unroll 16") for (int i = 0; i < N; i++) v[i] = load(a + i * sa);      \
-		rows##W(v);                                                                        \
-		_Pragma("GCC unroll 16") for (int i = 0; i < N; i++)                               \
-		{                                                                                  \
-			u[i] = load(b + i * sb);                                                   \
-			store(b + i * sb, v[i]);                                                   \
-		}                                                                                  \
-		rows##W(u);                                                                        \
-		_Pragma("GCC unroll 16") for (int i = 0; i < N; i++) store(a + i * sa, u[i]);      \
-	}
-
-#define HAVE_SWAP4
-#define HAVE_SWAP8
-#define HAVE_SWAP16
-DEFINE_SWAP_ROWS(4, 16)
-DEFINE_SWAP_ROWS(8, 8)
-DEFINE_SWAP_ROWS(16, 4)
-
+#define HAVE_SWAP_ROWS
 #include "lanes.inc"
 
 #else

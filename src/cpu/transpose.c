@@ -96,6 +96,10 @@ static void swap_strip(const struct tsw_plan *p, const struct tiles *t, size_t r
 	if (next) {
 		s.next_a = next->a + next_r * down + next_c * right;
 		s.next_b = next->b + next_c * down + next_r * right;
+		if (!diagonal && !getenv("NOROW")) {
+			s.next_b = next->b + next_r * down;
+			s.lines = count+(getenv("XTRA")?atoi(getenv("XTRA")):(p->stride % 64 !=0));
+		}
 	}
 	if (count)
 		p->kernel->swap(&s);
