@@ -1,0 +1,569 @@
+/* The device engine on a real GPU: every kernel against the oracle, shapes past 32 bits, streams,
+ * graphs, and what the header promises about errors.  One process, no fork: CUDA does not survive
+ * one.  TSW_DEVICE_SMALL=1 leaves out what is too large for compute-sanitizer. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/cuda.h"
+#include "support.h"
+#include "tileswap.h"
+#include "tilepair.h"
+
+#if TSW_HAVE_CUDA
+
+#include <cuda_runtime_api.h>
+
+#define CUDA(call)                                                                                 \
+	do {                                                                                       \
+		cudaError_t error_ = (call);                                                       \
+		ck_assert_msg(error_ == cudaSuccess, "%s: %s", #call, cudaGetErrorString(error_)); \
+	} while (0)
+
+#define NEED_GPU()                                                                                 \
+	do {                                                                                       \
+		if (tsw_cuda_status() != TSW_OK)                                                   \
+			tsw_skip_gpu(tsw_last_error());                                            \
+	} while (0)
+
+static int small(void)
+{
+	const char *value = getenv("TSW_DEVICE_SMALL");
+
+	return value && *value && strcmp(value, "0") != 0;
+}
+
+/* ---- a buffer on the device and its image on the host ---------------------------------------- */
+
+#define GUARD 256 /* bytes on both sides of the matrix that must stay as they are */
+
+struct buffer {
+	unsigned char *device, *before, *after;
+	size_t bytes; /* GUARD + offset + what is asked for + GUARD */
+	size_t offset;
+};
+
+static struct buffer buffer_new(size_t bytes, size_t offset)
+{
+	struct buffer b = {.bytes = bytes + offset + 2 * GUARD, .offset = GUARD + offset};
+
+	b.before = malloc(b.bytes);
+	b.after = malloc(b.bytes);
+	ck_assert_ptr_nonnull(b.before);
+	ck_assert_ptr_nonnull(b.after);
+	CUDA(cudaMalloc((void **)&b.device, b.bytes));
+	tsw_fill(b.before, b.bytes);
+	CUDA(cudaMemcpy(b.device, b.before, b.bytes, cudaMemcpyHostToDevice));
+	return b;
+}
+
+static void *buffer_matrix(const struct buffer *b)
+{
+	return b->device + b->offset;
+}
+
+static void buffer_fetch(struct buffer *b)
+{
+	CUDA(cudaDeviceSynchronize());
+	CUDA(cudaMemcpy(b->after, b->device, b->bytes, cudaMemcpyDeviceToHost));
+}
+
+static void buffer_free(struct buffer *b)
+{
+	CUDA(cudaFree(b->device));
+	free(b->before);
+	free(b->after);
+}
+
+/* NULL, or what is wrong with the buffer after matrices of shape `s` at `places` were transposed. */
+static const char *buffer_wrong(struct buffer *b, struct tsw_shape s, const size_t *places,
+                                size_t count)
+{
+	unsigned char *expected = malloc(b->bytes);
+	const char *wrong;
+
+	ck_assert_ptr_nonnull(expected);
+	memcpy(expected, b->before, b->bytes);
+	for (size_t k = 0; k < count; k++)
+		tsw_oracle_window(b->before + b->offset + places[k],
+		                  expected + b->offset + places[k], s);
+	buffer_fetch(b);
+	wrong = tsw_wrong_bytes(b->after, expected, b->bytes);
+	free(expected);
+	return wrong;
+}
+
+/* ---- every kernel against the oracle --------------------------------------------------------- */
+
+static struct tsw_matrices matrices(void *a, struct tsw_shape s)
+{
+	return (struct tsw_matrices){
+		.base = a, .n = s.n, .ld = s.ld, .elem_size = s.elem_size, .count = 1};
+}
+
+/* Runs one kernel on one shape; false if the kernel does not serve it. */
+static int try_kernel(const char *kernel, struct tsw_shape s, size_t offset, uint64_t grid_limit)
+{
+	struct buffer b = buffer_new(tsw_shape_bytes(s), offset);
+	const struct tsw_matrices m = matrices(buffer_matrix(&b), s);
+	const size_t place = 0;
+	tsw_status status = kernel ? tsw_cuda_transpose_by(kernel, &m, NULL, grid_limit)
+	                           : tsw_cuda_transpose(&m, NULL, grid_limit);
+
+	if (status == TSW_OK) {
+		const char *wrong = buffer_wrong(&b, s, &place, 1);
+
+		ck_assert_msg(!wrong, "%s: n = %zu, ld = %zu, elem_size = %zu, offset = %zu: %s",
+		              kernel ? kernel : "auto", s.n, s.ld, s.elem_size, offset, wrong);
+	} else {
+		ck_assert_msg(kernel && status == TSW_ERR_UNSUPPORTED, "%s: n = %zu: %s",
+		              kernel ? kernel : "auto", s.n, tsw_last_error());
+	}
+	buffer_free(&b);
+	return status == TSW_OK;
+}
+
+static const size_t widths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 100, 512};
+static const size_t sizes[] = {0,   1,   2,   3,   7,   16,   31,   32,   33,   63,  64,
+                               65,  96,  127, 128, 129, 255,  256,  257,  300,  1000,
+                               1023, 1024, 1025, 4097};
+static const size_t pads[] = {0, 1, 2, 13};
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* Kernel number `index`, NULL standing for the library's own choice. */
+static void sweep(const char *kernel, uint64_t grid_limit, size_t largest_bytes)
+{
+	unsigned served = 0;
+
+	for (size_t w = 0; w < LENGTH(widths); w++)
+		for (size_t i = 0; i < LENGTH(sizes); i++)
+			for (size_t d = 0; d < LENGTH(pads); d++) {
+				const struct tsw_shape s = {sizes[i], sizes[i] + pads[d], widths[w]};
+				const size_t unit = tsw_elem_unit(s.elem_size);
+
+				if (s.n == 0 || tsw_shape_bytes(s) > largest_bytes)
+					continue;
+				served += try_kernel(kernel, s, 0, grid_limit);
+				served += try_kernel(kernel, s, unit, grid_limit);
+				if (s.n < 300)
+					served += try_kernel(kernel, s, 3 * unit, grid_limit);
+			}
+	ck_assert_msg(served > 0, "kernel %s served no shape at all", kernel ? kernel : "auto");
+}
+
+START_TEST(the_choice_of_the_library_is_right_on_every_shape)
+{
+	NEED_GPU();
+	sweep(NULL, 0, small() ? (size_t)1 << 18 : (size_t)70 << 20);
+}
+END_TEST
+
+START_TEST(every_kernel_is_right_on_every_shape_it_serves)
+{
+	const char *kernel;
+
+	NEED_GPU();
+	for (size_t i = 0; (kernel = tsw_cuda_kernel_name(i)) != NULL; i++)
+		sweep(kernel, 0, small() ? (size_t)1 << 17 : (size_t)5 << 20);
+}
+END_TEST
+
+START_TEST(a_grid_split_into_launches_of_seven_blocks_is_whole)
+{
+	const char *kernel;
+
+	NEED_GPU();
+	sweep(NULL, 7, (size_t)1 << 19);
+	for (size_t i = 0; (kernel = tsw_cuda_kernel_name(i)) != NULL; i++)
+		sweep(kernel, 7, (size_t)1 << 16);
+}
+END_TEST
+
+START_TEST(random_shapes_widths_and_addresses)
+{
+	uint64_t state = tsw_seed();
+
+	NEED_GPU();
+	for (int round = 0; round < (small() ? 40 : 1500); round++) {
+		const size_t elem_size = 1 + tsw_random_below(&state, 40);
+		const size_t n = 1 + tsw_random_below(&state, small() ? 150 : 700);
+		const struct tsw_shape s = {n, n + tsw_random_below(&state, 20), elem_size};
+
+		try_kernel(NULL, s, tsw_random_below(&state, 9) * tsw_elem_unit(elem_size), 0);
+	}
+}
+END_TEST
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+static void check_batch(struct tsw_shape s, size_t stride, size_t count, int by_pointers)
+{
+	const size_t bytes = (count - 1) * stride * s.elem_size + tsw_shape_bytes(s);
+	struct buffer b = buffer_new(bytes, 0);
+	size_t *places = malloc(count * sizeof *places);
+	void **pointers = malloc(count * sizeof *pointers), **array = NULL;
+	const char *wrong;
+
+	for (size_t k = 0; k < count; k++) {
+		places[k] = k * stride * s.elem_size;
+		pointers[count - 1 - k] = (char *)buffer_matrix(&b) + places[k];
+	}
+	if (by_pointers) {
+		CUDA(cudaMalloc((void **)&array, count * sizeof *array));
+		CUDA(cudaMemcpy(array, pointers, count * sizeof *array, cudaMemcpyHostToDevice));
+		tsw_assert_ok(tsw_transpose_array_device(array, s.n, s.ld, s.elem_size, count, NULL));
+	} else {
+		tsw_assert_ok(tsw_transpose_batch_device(buffer_matrix(&b), s.n, s.ld, s.elem_size,
+		                                         stride, count, NULL));
+	}
+	wrong = buffer_wrong(&b, s, places, count);
+	ck_assert_msg(!wrong, "n = %zu, ld = %zu, elem_size = %zu, stride = %zu, count = %zu%s: %s", s.n,
+	              s.ld, s.elem_size, stride, count, by_pointers ? ", by pointers" : "", wrong);
+	CUDA(cudaFree(array));
+	buffer_free(&b);
+	free(places);
+	free(pointers);
+}
+
+START_TEST(batches_of_every_kind)
+{
+	static const size_t n[] = {1, 2, 3, 4, 5, 8, 13, 16, 17, 31, 32, 33, 64, 100, 130};
+	static const size_t elem_sizes[] = {1, 2, 3, 4, 8, 12, 16, 24};
+
+	NEED_GPU();
+	for (size_t i = 0; i < LENGTH(n); i++)
+		for (size_t w = 0; w < LENGTH(elem_sizes); w++) {
+			const struct tsw_shape dense = {n[i], n[i], elem_sizes[w]};
+			const struct tsw_shape padded = {n[i], n[i] + 3, elem_sizes[w]};
+			const size_t dense_span = n[i] * n[i];
+			const size_t padded_span = (n[i] - 1) * padded.ld + n[i];
+			const size_t count = small() ? 5 : n[i] < 32 ? 301 : 13;
+			const struct tsw_shape beside = {n[i], count * n[i] + 1, elem_sizes[w]};
+
+			check_batch(dense, dense_span, count, 0);
+			check_batch(dense, dense_span + 1, count, 0);
+			check_batch(padded, padded_span, count, 0);
+			check_batch(padded, padded_span + 5, count, 0);
+			check_batch(beside, n[i], count, 0);
+			check_batch(dense, dense_span, count, 1);
+			check_batch(padded, padded_span + 2, count, 1);
+		}
+}
+END_TEST
+
+START_TEST(a_batch_of_more_than_65535_matrices)
+{
+	NEED_GPU();
+	if (small())
+		tsw_skip("left out under compute-sanitizer");
+	check_batch((struct tsw_shape){3, 3, 4}, 9, 200003, 0);
+	check_batch((struct tsw_shape){33, 33, 1}, 33 * 33, 70001, 0);
+	check_batch((struct tsw_shape){3, 3, 4}, 9, 100003, 1);
+}
+END_TEST
+
+/* ---- where memory lies ----------------------------------------------------------------------- */
+
+START_TEST(transpose_looks_where_the_pointer_lies)
+{
+	const struct tsw_shape s = {129, 131, 8};
+	const size_t bytes = tsw_shape_bytes(s);
+	unsigned char *before = malloc(bytes), *after = malloc(bytes), *memory[4];
+	int device, current;
+
+	NEED_GPU();
+	tsw_fill(before, bytes);
+	memory[0] = malloc(bytes);
+	CUDA(cudaMallocHost((void **)&memory[1], bytes));
+	CUDA(cudaMallocManaged((void **)&memory[2], bytes, cudaMemAttachGlobal));
+	CUDA(cudaMalloc((void **)&memory[3], bytes));
+	CUDA(cudaGetDevice(&current));
+	for (int i = 0; i < 4; i++) {
+		const char *wrong;
+
+		CUDA(cudaMemcpy(memory[i], before, bytes, cudaMemcpyDefault));
+		tsw_assert_ok(tsw_transpose(memory[i], s.n, s.ld, s.elem_size));
+		CUDA(cudaMemcpy(after, memory[i], bytes, cudaMemcpyDefault));
+		wrong = tsw_wrong_transpose(after, before, s);
+		ck_assert_msg(!wrong, "memory of kind %d: %s", i, wrong);
+		tsw_assert_ok(tsw_cuda_owner(memory[i], &device));
+		ck_assert_int_eq(device, i < 2 ? -1 : current);
+	}
+	/* Pinned memory can also be reached from the device. */
+	CUDA(cudaMemcpy(memory[1], before, bytes, cudaMemcpyDefault));
+	tsw_assert_ok(tsw_transpose_device(memory[1], s.n, s.ld, s.elem_size, NULL));
+	CUDA(cudaDeviceSynchronize());
+	ck_assert_ptr_null(tsw_wrong_transpose(memory[1], before, s));
+	/* Plain memory cannot. */
+	CUDA(cudaMemcpy(memory[0], before, bytes, cudaMemcpyDefault));
+	tsw_assert_status(tsw_transpose_device(memory[0], s.n, s.ld, s.elem_size, NULL), TSW_ERR_WHERE);
+	ck_assert_ptr_nonnull(strstr(tsw_last_error(), "host memory"));
+	ck_assert_ptr_null(tsw_wrong_bytes(memory[0], before, bytes));
+	free(memory[0]);
+	CUDA(cudaFreeHost(memory[1]));
+	CUDA(cudaFree(memory[2]));
+	CUDA(cudaFree(memory[3]));
+	free(before);
+	free(after);
+}
+END_TEST
+
+START_TEST(memory_of_another_device_is_refused_and_found)
+{
+	const struct tsw_shape s = {100, 100, 4};
+	struct buffer b;
+	int count = 0, current;
+	const size_t place = 0;
+	const char *wrong;
+
+	NEED_GPU();
+	CUDA(cudaGetDeviceCount(&count));
+	if (count < 2)
+		tsw_skip("needs two devices");
+	CUDA(cudaSetDevice(1));
+	b = buffer_new(tsw_shape_bytes(s), 0);
+	CUDA(cudaSetDevice(0));
+	tsw_assert_status(tsw_transpose_device(buffer_matrix(&b), s.n, s.ld, s.elem_size, NULL),
+	                  TSW_ERR_WHERE);
+	tsw_assert_ok(tsw_transpose(buffer_matrix(&b), s.n, s.ld, s.elem_size));
+	CUDA(cudaGetDevice(&current));
+	ck_assert_int_eq(current, 0);
+	wrong = buffer_wrong(&b, s, &place, 1);
+	ck_assert_msg(!wrong, "%s", wrong);
+	buffer_free(&b);
+}
+END_TEST
+
+START_TEST(a_misaligned_address_is_refused_and_untouched)
+{
+	const struct tsw_shape s = {40, 41, 8};
+	struct buffer b;
+
+	NEED_GPU();
+	b = buffer_new(tsw_shape_bytes(s) + 8, 4);
+	tsw_assert_status(tsw_transpose_device(buffer_matrix(&b), s.n, s.ld, s.elem_size, NULL),
+	                  TSW_ERR_ALIGN);
+	ck_assert_ptr_nonnull(strstr(tsw_last_error(), "no multiple of 8"));
+	buffer_fetch(&b);
+	ck_assert_ptr_null(tsw_wrong_bytes(b.after, b.before, b.bytes));
+	buffer_free(&b);
+}
+END_TEST
+
+/* ---- the caller's CUDA state ----------------------------------------------------------------- */
+
+START_TEST(a_pending_error_of_the_caller_is_neither_returned_nor_cleared)
+{
+	const struct tsw_shape s = {100, 100, 4};
+	struct buffer b;
+	tsw_digest digest;
+
+	NEED_GPU();
+	b = buffer_new(tsw_shape_bytes(s), 0);
+	cudaGetLastError();
+	ck_assert_int_eq(cudaSetDevice(9999), cudaErrorInvalidDevice);
+	tsw_assert_ok(tsw_cuda_status());
+	tsw_assert_ok(tsw_transpose_device(buffer_matrix(&b), s.n, s.ld, s.elem_size, NULL));
+	tsw_assert_ok(tsw_transpose(buffer_matrix(&b), s.n, s.ld, s.elem_size));
+	tsw_assert_ok(tsw_checksum_device(buffer_matrix(&b), s.n, s.ld, s.elem_size, 0, &digest, NULL));
+	ck_assert_int_eq(cudaPeekAtLastError(), cudaErrorInvalidDevice);
+	ck_assert_int_eq(cudaGetLastError(), cudaErrorInvalidDevice);
+	/* And a failure of our own is not left behind. */
+	tsw_assert_status(tsw_transpose_device(b.before, s.n, s.ld, s.elem_size, NULL), TSW_ERR_WHERE);
+	ck_assert_int_eq(cudaPeekAtLastError(), cudaSuccess);
+	buffer_free(&b);
+}
+END_TEST
+
+START_TEST(nothing_is_allocated)
+{
+	static const struct tsw_shape shapes[] = {
+		{1000, 1000, 4}, {1000, 1001, 4}, {999, 999, 3}, {500, 500, 100}, {1000, 1000, 1}};
+
+	NEED_GPU();
+	for (size_t i = 0; i < LENGTH(shapes); i++) {
+		const struct tsw_shape s = shapes[i];
+		struct buffer b = buffer_new(tsw_shape_bytes(s), 0);
+		size_t before = 0, after = 0, total;
+
+		for (int call = 0; call < 2; call++) {
+			CUDA(cudaMemGetInfo(&before, &total));
+			tsw_assert_ok(tsw_transpose_device(buffer_matrix(&b), s.n, s.ld, s.elem_size,
+			                                   NULL));
+			CUDA(cudaDeviceSynchronize());
+			CUDA(cudaMemGetInfo(&after, &total));
+		}
+		ck_assert_uint_eq(before, after);
+		buffer_free(&b);
+	}
+}
+END_TEST
+
+/* ---- streams and graphs ---------------------------------------------------------------------- */
+
+START_TEST(many_streams_at_once)
+{
+	enum { STREAMS = 8 };
+	const struct tsw_shape s = {777, 779, 4};
+	struct buffer b[STREAMS];
+	cudaStream_t stream[STREAMS];
+	const size_t place = 0;
+
+	NEED_GPU();
+	for (int i = 0; i < STREAMS; i++) {
+		CUDA(cudaStreamCreateWithFlags(&stream[i], cudaStreamNonBlocking));
+		b[i] = buffer_new(tsw_shape_bytes(s), 0);
+	}
+	CUDA(cudaDeviceSynchronize());
+	for (int round = 0; round < 7; round++)
+		for (int i = 0; i < STREAMS; i++)
+			tsw_assert_ok(tsw_transpose_device(buffer_matrix(&b[i]), s.n, s.ld,
+			                                   s.elem_size, stream[i]));
+	for (int i = 0; i < STREAMS; i++) {
+		const char *wrong = buffer_wrong(&b[i], s, &place, 1);
+
+		ck_assert_msg(!wrong, "stream %d: %s", i, wrong);
+		buffer_free(&b[i]);
+		CUDA(cudaStreamDestroy(stream[i]));
+	}
+}
+END_TEST
+
+START_TEST(the_default_streams)
+{
+	const struct tsw_shape s = {200, 200, 2};
+	const size_t place = 0;
+	struct buffer b;
+
+	NEED_GPU();
+	b = buffer_new(tsw_shape_bytes(s), 0);
+	tsw_assert_ok(tsw_transpose_device(buffer_matrix(&b), s.n, s.ld, s.elem_size, NULL));
+	tsw_assert_ok(tsw_transpose_device(buffer_matrix(&b), s.n, s.ld, s.elem_size, NULL));
+	tsw_assert_ok(tsw_transpose_device(buffer_matrix(&b), s.n, s.ld, s.elem_size,
+	                                   TSW_STREAM_PER_THREAD));
+	ck_assert_ptr_null(buffer_wrong(&b, s, &place, 1));
+	buffer_free(&b);
+}
+END_TEST
+
+/* Captures transposes of several shapes in one graph and replays it `replays` times (odd). */
+static void capture_and_replay(int replays)
+{
+	static const struct tsw_shape shapes[] = {{300, 300, 4},  {300, 301, 4}, {301, 301, 1},
+	                                          {100, 100, 12}, {64, 64, 16},  {50, 50, 512}};
+	struct buffer b[LENGTH(shapes)];
+	cudaStream_t stream;
+	cudaGraph_t graph;
+	cudaGraphExec_t executable;
+	const size_t place = 0;
+
+	CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+	for (size_t i = 0; i < LENGTH(shapes); i++)
+		b[i] = buffer_new(tsw_shape_bytes(shapes[i]), 0);
+	CUDA(cudaDeviceSynchronize());
+	CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+	for (size_t i = 0; i < LENGTH(shapes); i++)
+		tsw_assert_ok(tsw_transpose_device(buffer_matrix(&b[i]), shapes[i].n, shapes[i].ld,
+		                                   shapes[i].elem_size, stream));
+	CUDA(cudaStreamEndCapture(stream, &graph));
+	CUDA(cudaGraphInstantiate(&executable, graph, 0));
+	for (int i = 0; i < replays; i++)
+		CUDA(cudaGraphLaunch(executable, stream));
+	for (size_t i = 0; i < LENGTH(shapes); i++) {
+		const char *wrong = buffer_wrong(&b[i], shapes[i], &place, 1);
+
+		ck_assert_msg(!wrong, "shape %zu: %s", i, wrong);
+		buffer_free(&b[i]);
+	}
+	CUDA(cudaGraphExecDestroy(executable));
+	CUDA(cudaGraphDestroy(graph));
+	CUDA(cudaStreamDestroy(stream));
+}
+
+START_TEST(a_captured_transpose_replays)
+{
+	NEED_GPU();
+	capture_and_replay(1);
+	capture_and_replay(5);
+}
+END_TEST
+
+/* In a new process, whose first call of the library is captured: nothing of it is loaded yet. */
+START_TEST(capture_as_the_first_call_of_a_process)
+{
+	NEED_GPU();
+	if (small())
+		tsw_skip("left out under compute-sanitizer");
+	ck_assert_int_eq(system("TSW_FIRST_CALL_CAPTURED=1 /proc/$PPID/exe >/dev/null"), 0);
+}
+END_TEST
+
+static Suite *capture_suite(void)
+{
+	Suite *suite = suite_create("capture");
+	TCase *tcase = tcase_create("first call");
+
+	tcase_add_test(tcase, a_captured_transpose_replays);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+static Suite *device_suite(void)
+{
+	Suite *suite = suite_create("device");
+	TCase *tcase = tcase_create("device");
+
+	tcase_add_test(tcase, the_choice_of_the_library_is_right_on_every_shape);
+	tcase_add_test(tcase, every_kernel_is_right_on_every_shape_it_serves);
+	tcase_add_test(tcase, a_grid_split_into_launches_of_seven_blocks_is_whole);
+	tcase_add_test(tcase, random_shapes_widths_and_addresses);
+	tcase_add_test(tcase, batches_of_every_kind);
+	tcase_add_test(tcase, a_batch_of_more_than_65535_matrices);
+	tcase_add_test(tcase, transpose_looks_where_the_pointer_lies);
+	tcase_add_test(tcase, memory_of_another_device_is_refused_and_found);
+	tcase_add_test(tcase, a_misaligned_address_is_refused_and_untouched);
+	tcase_add_test(tcase, a_pending_error_of_the_caller_is_neither_returned_nor_cleared);
+	tcase_add_test(tcase, nothing_is_allocated);
+	tcase_add_test(tcase, many_streams_at_once);
+	tcase_add_test(tcase, the_default_streams);
+	tcase_add_test(tcase, a_captured_transpose_replays);
+	tcase_add_test(tcase, capture_as_the_first_call_of_a_process);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+#else /* without CUDA */
+
+START_TEST(the_device_suite)
+{
+	tsw_skip_gpu("this build has no CUDA");
+}
+END_TEST
+
+static Suite *capture_suite(void)
+{
+	return NULL;
+}
+
+static Suite *device_suite(void)
+{
+	Suite *suite = suite_create("device");
+	TCase *tcase = tcase_create("device");
+
+	tcase_add_test(tcase, the_device_suite);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+#endif
+
+int main(void)
+{
+	tsw_suite *const all[] = {device_suite};
+	tsw_suite *const capture[] = {capture_suite};
+
+	if (getenv("TSW_FIRST_CALL_CAPTURED"))
+		return tsw_test_main(TSW_SAME_PROCESS, capture, 1);
+	return tsw_test_main(TSW_SAME_PROCESS, all, 1);
+}
