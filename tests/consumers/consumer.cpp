@@ -1,0 +1,205 @@
+/* tileswap.hpp: types, layouts, exceptions. */
+#include <tileswap.hpp>
+
+#include <array>
+#include <complex>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#if defined(TEST_STD_MDSPAN)
+#include <mdspan>
+namespace md = std;
+#elif defined(TEST_CUDA_MDSPAN)
+#include <cuda/std/mdspan>
+namespace md = cuda::std;
+#endif
+
+static int wrong;
+
+#define EXPECT(condition)                                                                          \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);       \
+			wrong = 1;                                                                 \
+		}                                                                                  \
+	} while (0)
+
+template <class F> static tsw_status thrown(F f)
+{
+	try {
+		f();
+	} catch (const tileswap::error &e) {
+		EXPECT(std::strlen(e.what()) > 0);
+		return e.status();
+	}
+	return TSW_OK;
+}
+
+/* Twelve bytes: a width of no built-in type. */
+struct point {
+	std::array<float, 3> x;
+	bool operator==(const point &p) const
+	{
+		return x == p.x;
+	}
+};
+
+template <class T> static T coded(std::size_t i);
+template <> double coded(std::size_t i)
+{
+	return static_cast<double>(i);
+}
+template <> std::complex<float> coded(std::size_t i)
+{
+	return {static_cast<float>(i), -static_cast<float>(i)};
+}
+template <> point coded(std::size_t i)
+{
+	return {{static_cast<float>(i), 1, -static_cast<float>(i)}};
+}
+
+template <class T> static std::vector<T> filled(std::size_t count)
+{
+	std::vector<T> v(count);
+	for (std::size_t i = 0; i < count; i++)
+		v[i] = coded<T>(i);
+	return v;
+}
+
+/* Matrices `stride` apart; everything outside the windows must hold its own place. */
+template <class T>
+static bool transposed(const std::vector<T> &v, std::size_t n, std::size_t ld, std::size_t stride)
+{
+	for (std::size_t i = 0; i < v.size(); i++) {
+		const std::size_t base = i / stride * stride, r = i % stride / ld, c = i % stride % ld;
+		const std::size_t from = r < n && c < n ? base + c * ld + r : i;
+		if (!(v[i] == coded<T>(from)))
+			return false;
+	}
+	return true;
+}
+
+template <class T> static void pointers()
+{
+	const std::size_t n = 35, ld = 38, stride = n * ld, count = 3;
+	auto v = filled<T>(count * stride);
+
+	const auto before = tileswap::checksum_host(v.data(), n, ld);
+	tileswap::transpose(v.data(), n, ld);
+	EXPECT(tileswap::checksum_host(v.data(), n, ld, true) == before);
+	EXPECT(tileswap::checksum_host(v.data(), n, ld) != before);
+	tileswap::transpose_batch_host(v.data() + stride, n, ld, stride, count - 1);
+	EXPECT(transposed(v, n, ld, stride));
+
+	v = filled<T>(count * stride);
+	T *each[] = {v.data(), v.data() + stride, v.data() + 2 * stride};
+	tileswap::transpose_array_host(each, n, ld, count, 1);
+	EXPECT(transposed(v, n, ld, stride));
+
+	v = filled<T>(n * n);
+	tileswap::transpose(v.data(), n);
+	EXPECT(transposed(v, n, n, n * n));
+
+	EXPECT(thrown([&] { tileswap::transpose_host(v.data(), n, n - 1); }) == TSW_ERR_LD);
+	EXPECT(thrown([&] { tileswap::transpose_host(v.data(), n, n, -1); }) == TSW_ERR_THREADS);
+	EXPECT(thrown([&] { tileswap::transpose_host<T>(nullptr, n, n); }) == TSW_ERR_NULL);
+	EXPECT(thrown([&] { tileswap::transpose_batch_host(v.data(), n, n, n, 2); }) ==
+	       TSW_ERR_STRIDE);
+	if (tsw_cuda_status() != TSW_OK) {
+		EXPECT(thrown([&] { tileswap::transpose_device(v.data(), n, n); }) ==
+		       tsw_cuda_status());
+		EXPECT(thrown([&] { tileswap::checksum_device(v.data(), n, n); }) ==
+		       tsw_cuda_status());
+	}
+}
+
+/* The members of std::mdspan that tileswap.hpp asks for, under any strides. */
+template <class T, std::size_t Rank> struct view {
+	using element_type = T;
+	T *data;
+	std::array<std::size_t, Rank> extents, strides;
+	static constexpr std::size_t rank()
+	{
+		return Rank;
+	}
+	std::size_t extent(std::size_t r) const
+	{
+		return extents[r];
+	}
+	std::size_t stride(std::size_t r) const
+	{
+		return strides[r];
+	}
+	T *data_handle() const
+	{
+		return data;
+	}
+};
+
+static void views()
+{
+	const std::size_t n = 33, ld = 40, stride = 1400, count = 2;
+	using matrix = view<double, 2>;
+	using batch = view<double, 3>;
+	auto v = filled<double>(n * ld);
+
+	tileswap::transpose(matrix{v.data(), {n, n}, {ld, 1}});
+	EXPECT(transposed(v, n, ld, n * ld));
+	v = filled<double>(n * ld);
+	tileswap::transpose_host(matrix{v.data(), {n, n}, {1, ld}}, 2);
+	EXPECT(transposed(v, n, ld, n * ld));
+
+	/* By index: a column-major view of the bytes of A is the transpose of A. */
+	v = filled<double>(n * ld);
+	EXPECT(tileswap::checksum_host(matrix{v.data(), {n, n}, {ld, 1}}) ==
+	       tileswap::checksum_host(matrix{v.data(), {n, n}, {1, ld}}, true));
+	EXPECT(tileswap::checksum_host(matrix{v.data(), {n, n}, {ld, 1}}) ==
+	       tileswap::checksum_host(v.data(), n, ld));
+
+	v = filled<double>(count * stride);
+	tileswap::transpose_host(batch{v.data(), {count, n, n}, {stride, ld, 1}});
+	EXPECT(transposed(v, n, ld, stride));
+
+	EXPECT(thrown([&] { tileswap::transpose(matrix{v.data(), {n, n - 1}, {ld, 1}}); }) ==
+	       TSW_ERR_LD);
+	EXPECT(thrown([&] { tileswap::transpose(matrix{v.data(), {n, n}, {ld, 2}}); }) ==
+	       TSW_ERR_STRIDE);
+	EXPECT(thrown([&] { tileswap::transpose_device(matrix{v.data(), {n, n}, {2, 2}}); }) ==
+	       TSW_ERR_STRIDE);
+	static_assert(!tileswap::detail::is_mdspan<double *>::value, "a pointer is no mdspan");
+}
+
+#if defined(TEST_STD_MDSPAN) || defined(TEST_CUDA_MDSPAN)
+static void mdspans()
+{
+	const std::size_t n = 34;
+	using extents = md::dextents<std::size_t, 2>;
+	auto v = filled<double>(n * n);
+
+	tileswap::transpose(md::mdspan<double, extents>(v.data(), n, n));
+	EXPECT(transposed(v, n, n, n * n));
+	v = filled<double>(n * n);
+	tileswap::transpose(md::mdspan<double, extents, md::layout_left>(v.data(), n, n));
+	EXPECT(transposed(v, n, n, n * n));
+	v = filled<double>(n * n);
+	tileswap::transpose_host(
+		md::mdspan<double, md::dextents<std::size_t, 3>>(v.data(), 1, n, n));
+	EXPECT(transposed(v, n, n, n * n));
+	const md::mdspan<const double, extents> constant(v.data(), n, n);
+	EXPECT(tileswap::checksum_host(constant, true) ==
+	       tileswap::checksum_host(filled<double>(n * n).data(), n, n));
+}
+#else
+static void mdspans() {}
+#endif
+
+int main()
+{
+	pointers<double>();
+	pointers<std::complex<float>>();
+	pointers<point>();
+	views();
+	mdspans();
+	return wrong;
+}
