@@ -27,7 +27,7 @@ static const char *run(const struct faulty_kernel *kernel, uint64_t order)
 {
 	struct tsw_guarded in = tsw_guarded_new(WORDS * 4, TSW_FLUSH_LEFT);
 	struct tsw_guarded out = tsw_guarded_new(WORDS * 4, TSW_FLUSH_RIGHT);
-	struct faulty p = {(const uint32_t *)in.p, (uint32_t *)out.p};
+	struct faulty p = {(const uint32_t *)in.p, (uint32_t *)out.p, 1};
 	const char *found;
 
 	tsw_fill(in.p, in.bytes);

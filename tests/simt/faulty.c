@@ -65,7 +65,7 @@ __global__ void faulty_store_past_end(const struct faulty p)
 {
 	const uint32_t x = threadIdx.x, at = blockIdx.x * T;
 
-	p.out[at + T - 1 - x + (blockIdx.x + 1 == gridDim.x)] = p.in[at + x];
+	p.out[at + T - 1 - x + (blockIdx.x + 1 == gridDim.x) * p.one] = p.in[at + x];
 }
 
 __global__ void faulty_load_before(const struct faulty p)
@@ -82,7 +82,7 @@ __global__ void faulty_overrun(const struct faulty p)
 	uint32_t *const b = a;
 	const uint32_t x = threadIdx.x, at = blockIdx.x * T;
 
-	b[x + (x == T - 1)] = p.in[at + x];
+	b[x + (x == T - 1) * p.one] = p.in[at + x];
 	__syncthreads();
 	p.out[at + x] = b[T - 1 - x];
 }
@@ -150,6 +150,6 @@ const struct faulty_kernel faulty_kernels[] = {
 	{KERNEL(overrun), "shared array", 0, 1},
 	{KERNEL(never_written), "", 0, 0},
 	{KERNEL(blocks_collide), "with no barrier between", 1, 0},
-	{KERNEL(only_warps_wait), "", 0, 0},
+	{KERNEL(only_warps_wait), "with no barrier between", 1, 0},
 };
 const unsigned faulty_kernel_count = sizeof faulty_kernels / sizeof *faulty_kernels;

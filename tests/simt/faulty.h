@@ -8,6 +8,7 @@
 struct faulty {
 	const uint32_t *in;
 	uint32_t *out;
+	uint32_t one; /* 1, but the compiler does not know */
 };
 
 extern const struct faulty_kernel {
