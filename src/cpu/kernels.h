@@ -42,7 +42,7 @@ struct tsw_kernel {
 	void (*turn)(unsigned char *a, size_t sa, size_t side, size_t width);
 
 	/* Out of place: `count` full blocks at `b`, stepping, are written transposed at `a`,
-	 * stepping; `next_b` is fetched meanwhile, `next_a` unused. */
+	 * stepping; `next_b` is fetched meanwhile, `next_a` unused.  NULL for odd widths. */
 	void (*move)(const struct tsw_strip *s);
 };
 

@@ -39,6 +39,17 @@ X256 vec gather(const unsigned char *p, size_t step)
 #define lo8 _mm256_unpacklo_epi64
 #define hi8 _mm256_unpackhi_epi64
 
+#define HAVE_SHUFFLE
+X256 vec gather_at(const unsigned char *p, const size_t *at)
+{
+	return gather(p + at[0], at[1] - at[0]);
+}
+
+X256 vec shuffle(vec v, vec which)
+{
+	return _mm256_shuffle_epi8(v, which);
+}
+
 #include "lanes.inc"
 
 #else

@@ -114,6 +114,66 @@ X512 void rows4(vec v[16])
 }
 
 #define HAVE_SWAP_ROWS
+
+/* Odd widths.  A row of a block is four runs of `run` bytes, one a lane once it is spread: words
+ * change lanes, then bytes move within them.  A run that begins at an odd byte is taken from the
+ * byte before; packing it goes lane by lane, as its words straddle them. */
+#define HAVE_ODD
+struct odd {
+	vec spread_words, spread_bytes, pack_bytes, pack_words;
+	__mmask64 row;
+	size_t run;
+};
+
+X512 void odd_begin(struct odd *o, size_t width, size_t field)
+{
+	unsigned short words[32], packed_words[32];
+	unsigned char bytes[64], packed_bytes[64];
+	size_t run = 16 / field * width;
+
+	for (size_t w = 0; w < 32; w++) {
+		words[w] = (unsigned short)((w / 8 * run / 2 + w % 8) % 32);
+		packed_words[w] = (unsigned short)((2 * w / run * 8 + 2 * w % run / 2) % 32);
+	}
+	for (size_t x = 0; x < 64; x++) {
+		size_t in = x % 16, skip = x / 16 * run % 2;
+
+		bytes[x] = in % field < width
+		                   ? (unsigned char)(in / field * width + in % field + skip)
+		                   : 0x80;
+		packed_bytes[x] = in < run ? (unsigned char)(in / width * field + in % width)
+		                           : 0x80;
+	}
+	o->spread_words = _mm512_loadu_si512(words);
+	o->spread_bytes = _mm512_loadu_si512(bytes);
+	o->pack_bytes = _mm512_loadu_si512(packed_bytes);
+	o->pack_words = _mm512_loadu_si512(packed_words);
+	o->row = _cvtu64_mask64(_bzhi_u64(~0ull, (unsigned)(4 * run)));
+	o->run = run;
+}
+
+X512 vec spread_row(const unsigned char *p, const struct odd *o)
+{
+	vec v = _mm512_maskz_loadu_epi8(o->row, p);
+
+	return _mm512_shuffle_epi8(_mm512_permutexvar_epi16(o->spread_words, v), o->spread_bytes);
+}
+
+X512 void pack_row(unsigned char *p, vec v, const struct odd *o)
+{
+	v = _mm512_shuffle_epi8(v, o->pack_bytes);
+	if (o->run % 2 == 0) {
+		_mm512_mask_storeu_epi8(p, o->row, _mm512_permutexvar_epi16(o->pack_words, v));
+	} else {
+		__mmask16 m = _cvtu32_mask16((1u << o->run) - 1);
+
+		_mm_mask_storeu_epi8(p, m, _mm512_castsi512_si128(v));
+		_mm_mask_storeu_epi8(p + o->run, m, _mm512_extracti32x4_epi32(v, 1));
+		_mm_mask_storeu_epi8(p + 2 * o->run, m, _mm512_extracti32x4_epi32(v, 2));
+		_mm_mask_storeu_epi8(p + 3 * o->run, m, _mm512_extracti32x4_epi32(v, 3));
+	}
+}
+
 #include "lanes.inc"
 
 #else

@@ -56,6 +56,17 @@ DEFINE_ZIP(hi4, 2, 32)
 DEFINE_ZIP(lo8, 1, 64)
 DEFINE_ZIP(hi8, 2, 64)
 
+#define HAVE_SHUFFLE
+NEON vec gather_at(const unsigned char *p, const size_t *at)
+{
+	return load(p + at[0]);
+}
+
+NEON vec shuffle(vec v, vec which)
+{
+	return vqtbl1q_u8(v, which);
+}
+
 #include "lanes.inc"
 
 #else

@@ -77,6 +77,12 @@ static struct tiles tiles_at(const struct grid *g, struct tsw_pair p)
 
 /* ---- one pair -------------------------------------------------------------------------------- */
 
+/* Lines that nbytes of a row touch, at most. */
+static size_t row_lines(const struct tsw_plan *p, size_t nbytes)
+{
+	return (nbytes + TSW_LINE - 1) / TSW_LINE + (p->stride % TSW_LINE != 0);
+}
+
 /* The strip of blocks that begins at block (r, c) of tile a and (c, r) of tile b, with the same
  * blocks of `next`. */
 static void swap_strip(const struct tsw_plan *p, const struct tiles *t, size_t r, size_t c,
@@ -96,9 +102,9 @@ static void swap_strip(const struct tsw_plan *p, const struct tiles *t, size_t r
 	if (next) {
 		s.next_a = next->a + next_r * down + next_c * right;
 		s.next_b = next->b + next_c * down + next_r * right;
-		if (!diagonal && !getenv("NOROW")) {
+		if (!diagonal) {
 			s.next_b = next->b + next_r * down;
-			s.lines = count+(getenv("XTRA")?atoi(getenv("XTRA")):(p->stride % 64 !=0));
+			s.lines = row_lines(p, count * right);
 		}
 	}
 	if (count)
