@@ -1,0 +1,22 @@
+/* What the element checks of host and device share. */
+#ifndef TSW_CHECK_H
+#define TSW_CHECK_H
+
+#include "layout.h"
+#include "verify.h"
+
+/* Checks the arguments and describes the batch. */
+tsw_status tsw_layout_of(const struct tsw_matrices *m, uint64_t seed, int transposed,
+			 struct tsw_layout *l);
+
+/* Elements are numbered by matrix, row and column; the numbers order what is reported. */
+uint64_t tsw_wrong_key(const struct tsw_layout *l, uint64_t matrix, uint64_t r, uint64_t c);
+
+/* The place of element number `key`; returns the byte of the span at which it begins. */
+uint64_t tsw_wrong_place_of(const struct tsw_layout *l, uint64_t key,
+			    struct tsw_wrong_place *place);
+
+/* Fills in what must stand at a place, from byte `at` of the element on. */
+void tsw_wrong_expect(const struct tsw_layout *l, size_t at, struct tsw_wrong_place *place);
+
+#endif /* TSW_CHECK_H */
