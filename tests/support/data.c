@@ -29,12 +29,12 @@ const unsigned char *tsw_pattern(size_t bytes)
 	static uint64_t *words;
 	static size_t have;
 
-	ck_assert_msg(bytes < PATTERN_RESERVED, "no pattern of %zu bytes", bytes);
+	tsw_require(bytes < PATTERN_RESERVED, "no pattern of %zu bytes", bytes);
 	if (!words) {
 		void *map = mmap(NULL, PATTERN_RESERVED, PROT_READ | PROT_WRITE,
 		                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-		ck_assert_msg(map != MAP_FAILED, "no address space for the pattern");
+		tsw_require(map != MAP_FAILED, "no address space for the pattern");
 		words = map;
 	}
 	for (; have < bytes / 8 + 1; have++)
