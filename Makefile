@@ -82,7 +82,7 @@ CLI_C    := $(wildcard src/cli/*.c)
 BENCH_C  := $(wildcard bench/*.c bench/peers/*.c)
 BENCH_CU := $(if $(filter 1,$(HAVE_CUDA)),$(wildcard bench/*.cu))
 TEST_C   := $(wildcard tests/test_*.c)
-SUPPORT_C := $(wildcard tests/support/*.c tests/simt/*.c)
+SUPPORT_C := $(wildcard tests/support/*.c tests/simt/*.c tests/crash/*.c)
 
 objects = $(patsubst %,$(OBJ)/%.o,$(1))
 LIB_O    := $(call objects,$(LIB_C) $(LIB_CU))
