@@ -1,5 +1,5 @@
-/* What a program that links an installed tileswap does: every host call once on position-coded data,
- * and the answer of the device calls where there is no device. */
+/* What a program that links an installed tileswap does: every host call once on position-coded
+ * data, and the answer of the device calls where there is no device. */
 #include <tileswap.h>
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ int main(void)
 	char version[32];
 
 	snprintf(version, sizeof version, "%d.%d.%d", TSW_VERSION_MAJOR, TSW_VERSION_MINOR,
-	         TSW_VERSION_PATCH);
+		 TSW_VERSION_PATCH);
 	EXPECT(!strcmp(tsw_version(), version));
 
 	fill(a, 1);

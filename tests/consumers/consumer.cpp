@@ -72,7 +72,8 @@ template <class T>
 static bool transposed(const std::vector<T> &v, std::size_t n, std::size_t ld, std::size_t stride)
 {
 	for (std::size_t i = 0; i < v.size(); i++) {
-		const std::size_t base = i / stride * stride, r = i % stride / ld, c = i % stride % ld;
+		const std::size_t base = i / stride * stride, r = i % stride / ld,
+				  c = i % stride % ld;
 		const std::size_t from = r < n && c < n ? base + c * ld + r : i;
 		if (!(v[i] == coded<T>(from)))
 			return false;
@@ -161,12 +162,15 @@ static void views()
 	tileswap::transpose_host(batch{v.data(), {count, n, n}, {stride, ld, 1}});
 	EXPECT(transposed(v, n, ld, stride));
 
-	EXPECT(thrown([&] { tileswap::transpose(matrix{v.data(), {n, n - 1}, {ld, 1}}); }) ==
-	       TSW_ERR_LD);
-	EXPECT(thrown([&] { tileswap::transpose(matrix{v.data(), {n, n}, {ld, 2}}); }) ==
-	       TSW_ERR_STRIDE);
-	EXPECT(thrown([&] { tileswap::transpose_device(matrix{v.data(), {n, n}, {2, 2}}); }) ==
-	       TSW_ERR_STRIDE);
+	EXPECT(thrown([&] {
+		       tileswap::transpose(matrix{v.data(), {n, n - 1}, {ld, 1}});
+	       }) == TSW_ERR_LD);
+	EXPECT(thrown([&] {
+		       tileswap::transpose(matrix{v.data(), {n, n}, {ld, 2}});
+	       }) == TSW_ERR_STRIDE);
+	EXPECT(thrown([&] {
+		       tileswap::transpose_device(matrix{v.data(), {n, n}, {2, 2}});
+	       }) == TSW_ERR_STRIDE);
 	static_assert(!tileswap::detail::is_mdspan<double *>::value, "a pointer is no mdspan");
 }
 
@@ -191,7 +195,9 @@ static void mdspans()
 	       tileswap::checksum_host(filled<double>(n * n).data(), n, n));
 }
 #else
-static void mdspans() {}
+static void mdspans()
+{
+}
 #endif
 
 int main()
