@@ -100,8 +100,9 @@ const struct tsw_kernel *tsw_kernel_digest(uint64_t elem_size, uint64_t alignmen
 	const struct digest_choice *c = digest_choices;
 
 	/* What all rows allow and every element, too: the unit. */
-	while (!((c->elem_size == elem_size || (c->elem_size == 0 && elem_size % c->alignment == 0)) &&
-	         alignment % c->alignment == 0))
+	while (!((c->elem_size == elem_size ||
+		  (c->elem_size == 0 && elem_size % c->alignment == 0)) &&
+		 alignment % c->alignment == 0))
 		c++;
 	return &c->kernel;
 }

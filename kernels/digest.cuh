@@ -1,8 +1,8 @@
 /* What the checksum kernels share.
  *
  * A thread owns a few columns, or limbs of columns, and walks down the rows of its band; alpha of
- * the rows lies in shared memory.  What it keeps for each limb are sums of x alpha(r), alpha cut into
- * pieces so that 64 (or 32) bits hold them; only at the end of the band are they multiplied by
+ * the rows lies in shared memory.  What it keeps for each limb are sums of x alpha(r), alpha cut
+ * into pieces so that 64 (or 32) bits hold them; only at the end of the band are they multiplied by
  * beta(c) gamma(l), added up over the block, and added to the slot:
  *
  *          alpha      columns of a strip, a few a thread
@@ -28,7 +28,7 @@ struct digest_place {
 };
 
 static inline __device__ struct digest_place digest_place_of(const struct tsw_digest_task *p,
-                                                             uint64_t block)
+							     uint64_t block)
 {
 	const uint64_t band = block / p->strips;
 	struct digest_place at;
@@ -42,7 +42,7 @@ static inline __device__ struct digest_place digest_place_of(const struct tsw_di
 
 /* Adds up what the threads of a block found, and adds that to the slot. */
 static inline __device__ void digest_add_block(struct tsw_digest_slot *slot, uint64_t placed,
-                                               uint64_t values)
+					       uint64_t values)
 {
 	__shared__ uint64_t warp_placed[DIGEST_THREADS / 32];
 	__shared__ uint64_t warp_values[DIGEST_THREADS / 32];

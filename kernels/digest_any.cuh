@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(DIGEST_THREADS) ANY_KERNEL(const struct tsw_di
 		for (uint64_t m = 0; m * per_word < units; m++) {
 			const uint64_t left = units - m * per_word;
 			const uint64_t w = ANY_WORD(e + m * per_word,
-			                            (uint32_t)(left < per_word ? left : per_word));
+						    (uint32_t)(left < per_word ? left : per_word));
 			const uint32_t low = (uint32_t)w, high = (uint32_t)(w >> 32);
 
 			if (m < 32) {
@@ -60,8 +60,7 @@ __global__ void __launch_bounds__(DIGEST_THREADS) ANY_KERNEL(const struct tsw_di
 			y += tsw_delta(m) * w;
 		}
 		element = tsw_add_p(element, tsw_join_pieces(s0, s1, s2));
-		placed = tsw_add_p(placed,
-		                   tsw_mul_p(element, tsw_weight(p.row_seed, at.row + r)));
+		placed = tsw_add_p(placed, tsw_mul_p(element, tsw_weight(p.row_seed, at.row + r)));
 		values += tsw_value(y);
 	}
 	if (col < p.n)

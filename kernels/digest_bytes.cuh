@@ -27,10 +27,12 @@ struct BYTES_SUMS {
 
 /* Four rows of four columns. */
 static inline __device__ void BYTES_ADD(struct BYTES_SUMS *a, const uint32_t *x,
-                                        const uint32_t *alpha)
+					const uint32_t *alpha)
 {
-	const uint32_t ab01 = __byte_perm(x[0], x[1], 0x5140), ab23 = __byte_perm(x[0], x[1], 0x7362);
-	const uint32_t cd01 = __byte_perm(x[2], x[3], 0x5140), cd23 = __byte_perm(x[2], x[3], 0x7362);
+	const uint32_t ab01 = __byte_perm(x[0], x[1], 0x5140),
+		       ab23 = __byte_perm(x[0], x[1], 0x7362);
+	const uint32_t cd01 = __byte_perm(x[2], x[3], 0x5140),
+		       cd23 = __byte_perm(x[2], x[3], 0x7362);
 	uint32_t col[4];
 
 	col[0] = __byte_perm(ab01, cd01, 0x5410);
@@ -121,7 +123,7 @@ __global__ void __launch_bounds__(DIGEST_THREADS, 4) BYTES_KERNEL(const struct t
 		for (int k = 0; k < 4; k++)
 			sum += (uint64_t)a.s[c][k] << 8 * k;
 		placed = tsw_add_p(placed, tsw_mul_p(tsw_mod_p(sum),
-		                                     tsw_weight(p.col_seed, col + c * BYTES_STEP)));
+						     tsw_weight(p.col_seed, col + c * BYTES_STEP)));
 	}
 	digest_add_block(p.slot, placed, 2 * (uint64_t)a.square + a.y);
 }

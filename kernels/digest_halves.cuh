@@ -1,5 +1,5 @@
-/* The checksum kernel for elements of 2 bytes: a thread owns four columns.  16-bit values leave room
- * for larger pieces of alpha: 31 and 30 bits, whose products stay below 2^47.  Included with
+/* The checksum kernel for elements of 2 bytes: a thread owns four columns.  16-bit values leave
+ * room for larger pieces of alpha: 31 and 30 bits, whose products stay below 2^47.  Included with
  * HALVES_KERNEL, and HALVES_VECTOR 1 if rows are multiples of 8 bytes apart and aligned so.
  */
 #define HALVES_PASTE_(x, y) x##_##y
@@ -9,7 +9,8 @@
 #define HALVES_LOAD_SOME HALVES_PASTE(HALVES_KERNEL, load_some)
 #define HALVES_ADD HALVES_PASTE(HALVES_KERNEL, add)
 
-#define HALVES_STEP (HALVES_VECTOR ? 1 : DIGEST_THREADS) /* columns from one to the thread's next */
+#define HALVES_STEP (HALVES_VECTOR ? 1 : DIGEST_THREADS) /* columns from one to the thread's next  \
+							  */
 
 struct HALVES_SUMS {
 	uint64_t s[4][2], square;
@@ -17,7 +18,7 @@ struct HALVES_SUMS {
 };
 
 static inline __device__ void HALVES_ADD(struct HALVES_SUMS *a, const uint32_t *x,
-                                         const uint32_t *alpha)
+					 const uint32_t *alpha)
 {
 #pragma unroll
 	for (int c = 0; c < 4; c++) {
@@ -89,11 +90,11 @@ __global__ void __launch_bounds__(DIGEST_THREADS, 4) HALVES_KERNEL(const struct 
 	}
 #pragma unroll
 	for (uint32_t c = 0; c < 4; c++) {
-		const uint64_t sum = tsw_add_p(tsw_mod_p(a.s[c][0]),
-		                               tsw_shift_p(tsw_mod_p(a.s[c][1]), 31));
+		const uint64_t sum =
+			tsw_add_p(tsw_mod_p(a.s[c][0]), tsw_shift_p(tsw_mod_p(a.s[c][1]), 31));
 
-		placed = tsw_add_p(placed, tsw_mul_p(sum, tsw_weight(p.col_seed,
-		                                                     col + c * HALVES_STEP)));
+		placed = tsw_add_p(placed,
+				   tsw_mul_p(sum, tsw_weight(p.col_seed, col + c * HALVES_STEP)));
 	}
 	digest_add_block(p.slot, placed, 2 * a.square + a.y);
 }

@@ -14,8 +14,8 @@
 #define LIMBS_LOAD_SOME LIMBS_PASTE(LIMBS_KERNEL, load_some)
 #define LIMBS_ADD LIMBS_PASTE(LIMBS_KERNEL, add)
 
-#define LIMBS_EACH (LIMBS_SIZE / 4)     /* limbs of an element */
-#define LIMBS_COLS (16 / LIMBS_SIZE)    /* elements of a thread */
+#define LIMBS_EACH (LIMBS_SIZE / 4)		       /* limbs of an element */
+#define LIMBS_COLS (16 / LIMBS_SIZE)		       /* elements of a thread */
 #define LIMBS_STEP (LIMBS_VECTOR ? 1 : DIGEST_THREADS) /* columns from one to the thread's next */
 
 struct LIMBS_SUMS {
@@ -25,7 +25,7 @@ struct LIMBS_SUMS {
 };
 
 static inline __device__ void LIMBS_ADD(struct LIMBS_SUMS *a, const uint32_t *x,
-                                        const uint32_t *alpha)
+					const uint32_t *alpha)
 {
 	for (int l = 0; l < 4; l++)
 		for (int k = 0; k < 3; k++)
@@ -40,7 +40,7 @@ static inline __device__ void LIMBS_ADD(struct LIMBS_SUMS *a, const uint32_t *x,
 		a->low_high += x[l] * x[l + 1];
 #else
 		const uint64_t y = (x[0] | (uint64_t)x[1] << 32) +
-		                   tsw_delta(1) * (x[2] | (uint64_t)x[3] << 32);
+				   tsw_delta(1) * (x[2] | (uint64_t)x[3] << 32);
 
 		a->y += y;
 		a->square += y * y;
@@ -62,7 +62,8 @@ static inline __device__ void LIMBS_LOAD(const char *at, uint32_t *x)
 		x[l] = *(const uint32_t *)(at + l * LIMBS_STEP * 4);
 #else
 	for (int l = 0; l < 2; l++) {
-		const uint64_t v = *(const uint64_t *)(at + l * (LIMBS_SIZE == 8 ? LIMBS_STEP : 1) * 8);
+		const uint64_t v =
+			*(const uint64_t *)(at + l * (LIMBS_SIZE == 8 ? LIMBS_STEP : 1) * 8);
 
 		x[2 * l] = (uint32_t)v;
 		x[2 * l + 1] = (uint32_t)(v >> 32);
@@ -77,7 +78,8 @@ static inline __device__ void LIMBS_LOAD_SOME(const char *at, uint32_t cols, uin
 	for (uint32_t c = 0; c < LIMBS_COLS; c++)
 		for (uint32_t l = 0; l < LIMBS_EACH; l += 1)
 			x[c * LIMBS_EACH + l] =
-				c < cols ? *(const uint32_t *)(at + c * LIMBS_STEP * LIMBS_SIZE + 4 * l)
+				c < cols ? *(const uint32_t *)(at + c * LIMBS_STEP * LIMBS_SIZE +
+							       4 * l)
 					 : 0;
 }
 
@@ -129,10 +131,10 @@ __global__ void __launch_bounds__(DIGEST_THREADS, 4) LIMBS_KERNEL(const struct t
 			const uint64_t *s = a.s[c * LIMBS_EACH + l];
 
 			element = tsw_add_p(element, tsw_mul_p(tsw_join_pieces(s[0], s[1], s[2]),
-			                                       tsw_gamma(l)));
+							       tsw_gamma(l)));
 		}
-		placed = tsw_add_p(placed,
-		                   tsw_mul_p(element, tsw_weight(p.col_seed, col + c * LIMBS_STEP)));
+		placed = tsw_add_p(
+			placed, tsw_mul_p(element, tsw_weight(p.col_seed, col + c * LIMBS_STEP)));
 	}
 	values = 2 * (a.square + ((uint64_t)a.low_high << 33)) + a.y;
 	digest_add_block(p.slot, placed, values);
