@@ -17,16 +17,16 @@
 /* The shape of one measurement.  cols is 0 for square matrices; the ladder's are n x cols. */
 struct bench_shape {
 	size_t n, cols, ld, elem_size; /* ld in elements */
-	size_t offset;                 /* bytes by which the base address misses 256-byte alignment */
-	size_t stride, count;          /* of a batch, in elements */
-	int array;                     /* the batch is given by an array of pointers */
+	size_t offset;	      /* bytes by which the base address misses 256-byte alignment */
+	size_t stride, count; /* of a batch, in elements */
+	int array;	      /* the batch is given by an array of pointers */
 };
 
 enum bench_mode {
-	BENCH_STREAM,   /* caches out of play */
+	BENCH_STREAM,	/* caches out of play */
 	BENCH_RESIDENT, /* the same matrices again and again, in cache if they fit */
-	BENCH_GRAPH,    /* as resident, all applications in one CUDA graph */
-	BENCH_PROFILE   /* every entry once, for a profiler: no timing, no verification */
+	BENCH_GRAPH,	/* as resident, all applications in one CUDA graph */
+	BENCH_PROFILE	/* every entry once, for a profiler: no timing, no verification */
 };
 
 struct bench_options {
@@ -67,18 +67,18 @@ struct bench_entry {
 struct bench_set {
 	struct bench_shape shape;
 	enum bench_mode mode;
-	char *in, *out;     /* copy 0 of the matrices and of the second place; out may be NULL */
-	void **arrays;      /* with shape.array: count pointers for each copy, device memory on a GPU */
-	size_t pitch;       /* bytes from copy to copy */
-	size_t copies;      /* that are used in turn */
-	size_t calls;       /* applications in one timed repetition */
+	char *in, *out; /* copy 0 of the matrices and of the second place; out may be NULL */
+	void **arrays;	/* with shape.array: count pointers for each copy, device memory on a GPU */
+	size_t pitch;	/* bytes from copy to copy */
+	size_t copies;	/* that are used in turn */
+	size_t calls;	/* applications in one timed repetition */
 	size_t span_bytes;  /* from the first to the last byte of a copy */
 	size_t moved_bytes; /* count * n * n * elem_size: what a ceiling copies */
-	int threads;        /* host */
-	void *stream;       /* GPU */
-	uint64_t seed;
-	size_t next; /* copy that the next application takes */
-	void *backend;
+	int threads;	    /* host */
+	void *stream;	    /* GPU */
+	uint64_t seed;	    /* of random data */
+	size_t next;	    /* copy that the next application takes */
+	const char *data;   /* "curand", "philox" or "coded": what the last verification ran on */
 };
 
 struct bench_backend {
@@ -89,7 +89,7 @@ struct bench_backend {
 	int (*verify)(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong);
 	/* Times set->calls applications of each entry, a's first, one right after the other. */
 	int (*time_pair)(const struct bench_entry *a, const struct bench_entry *b,
-	                 struct bench_set *set, double ms[2]);
+			 struct bench_set *set, double ms[2]);
 	/* Ceilings of a set, ended by a NULL name. */
 	const struct bench_entry *ceilings;
 	/* A ceiling under this many GB/s on this machine means a disturbed run; 0 = not known. */
@@ -113,7 +113,7 @@ int bench_cuda_start(void);
 /* Measures every entry on one shape and prints the rows.  Non-zero if something failed or was
  * found wrong. */
 int bench_race(const struct bench_backend *backend, const struct bench_options *options,
-               const struct bench_shape *shape, const struct bench_entry *list, size_t entries);
+	       const struct bench_shape *shape, const struct bench_entry *list, size_t entries);
 
 /* The matrices of copy number `copy`, in place or, with `out`, in the second place. */
 struct tsw_matrices bench_matrices(const struct bench_set *set, size_t copy, int out);
@@ -122,14 +122,16 @@ struct tsw_matrices bench_matrices(const struct bench_set *set, size_t copy, int
  * through: fills in pitch, copies, calls, span_bytes and moved_bytes from the shape. */
 void bench_plan(struct bench_set *set, size_t working_set, size_t most_calls);
 
-/* ---- peers: other people's libraries, loaded at run time -------------------------------------- */
+/* ---- peers: other people's libraries, loaded at run time --------------------------------------
+ */
 
 /* A peer transposes one matrix of `set`; 16-byte elements are complex doubles.  Peers calculate, so
  * they are verified on position-coded data that are ordinary numbers (coded.h). */
 size_t bench_host_peers(struct bench_entry *list);
 size_t bench_cuda_peers(struct bench_entry *list);
 
-/* ---- output ----------------------------------------------------------------------------------- */
+/* ---- output -----------------------------------------------------------------------------------
+ */
 
 struct bench_fact {
 	const char *key;
@@ -157,6 +159,9 @@ struct bench_row {
 void bench_print_row(const struct bench_options *options, const struct bench_row *row);
 
 double bench_median(double *values, size_t count);
+
+/* BENCH_OK, BENCH_UNSUPPORTED or, after a message that begins with `what`, BENCH_FAILED. */
+int bench_answer(const char *what, tsw_status status);
 
 void bench_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

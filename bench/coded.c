@@ -19,7 +19,7 @@ void bench_share(size_t total, size_t grain, size_t part, size_t parts, size_t *
 }
 
 void bench_parallel(int threads, void (*work)(void *context, size_t part, size_t parts),
-                    void *context)
+		    void *context)
 {
 #ifdef _OPENMP
 	if (threads > 1) {
@@ -55,7 +55,8 @@ static void code_part(void *context, size_t part, size_t parts)
 
 	bench_share(c->words, 512, part, parts, &w, &end);
 	for (; w < end; w++)
-		store_word(c->base + w * c->word_bytes, bench_code(w, c->word_bytes), c->word_bytes);
+		store_word(c->base + w * c->word_bytes, bench_code(w, c->word_bytes),
+			   c->word_bytes);
 }
 
 void bench_code_host(struct bench_set *set, int out)
@@ -71,7 +72,7 @@ void bench_code_host(struct bench_set *set, int out)
 
 /* Wrong elements of rows `first` to `end` of one matrix. */
 static uint64_t check_rows(const char *base, const struct bench_coded *m, unsigned word_bytes,
-                           size_t first, size_t end)
+			   size_t first, size_t end)
 {
 	uint64_t wrong = 0;
 
@@ -84,7 +85,7 @@ static uint64_t check_rows(const char *base, const struct bench_coded *m, unsign
 
 			for (size_t l = 0; l < m->words; l++)
 				bad |= !word_is(p + l * word_bytes,
-				                bench_expected(m, r, c, l, word_bytes), word_bytes);
+						bench_expected(m, r, c, l, word_bytes), word_bytes);
 			wrong += (unsigned)bad;
 		}
 	}
@@ -118,7 +119,8 @@ static void check_part(void *context, size_t part, size_t parts)
 			.expect = c->expect,
 		};
 
-		wrong += check_rows(c->base + b * s->stride * s->elem_size, &m, word_bytes, first, end);
+		wrong += check_rows(c->base + b * s->stride * s->elem_size, &m, word_bytes, first,
+				    end);
 	}
 	__atomic_fetch_add(&c->wrong, wrong, __ATOMIC_RELAXED);
 }

@@ -19,7 +19,7 @@
 /* What must stand in a matrix after one application. */
 enum bench_expect {
 	BENCH_TRANSPOSED, /* word (r, c) came from (c, r) */
-	BENCH_FLIPPED     /* every bit of every word inside turned over, in its own place */
+	BENCH_FLIPPED	  /* every bit of every word inside turned over, in its own place */
 };
 
 /* A matrix to check: `rows` rows of `ld` elements of `words` words each.  Element (r, c) with
@@ -27,8 +27,8 @@ enum bench_expect {
 struct bench_coded {
 	uint64_t rows, width, ld;
 	uint64_t ld_before; /* ld of the matrix that was transposed */
-	uint64_t words;     /* words in one element */
-	uint64_t first;     /* word number of the matrix's first word in the span */
+	uint64_t words;	    /* words in one element */
+	uint64_t first;	    /* word number of the matrix's first word in the span */
 	enum bench_expect expect;
 };
 
@@ -61,7 +61,7 @@ BENCH_CODED uint64_t bench_code(uint64_t w, unsigned word_bytes)
 
 /* The code that word l of element (r, c) must hold. */
 BENCH_CODED uint64_t bench_expected(const struct bench_coded *m, uint64_t r, uint64_t c, uint64_t l,
-                                    unsigned word_bytes)
+				    unsigned word_bytes)
 {
 	const int inside = c < m->width;
 	const uint64_t here = m->first + (r * m->ld + c) * m->words + l;

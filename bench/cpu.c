@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "../src/cpu/cpu.h"
+#include "../src/verify/verify.h"
 #include "host.h"
 
 /* Enough to leave every cache behind; what is timed walks through all of it. */
@@ -25,7 +26,7 @@ typedef uint64_t line_t __attribute__((vector_size(64), may_alias));
 
 #define TOUCH                                                                                      \
 	for (size_t i = 0; i < lines; i++)                                                         \
-		p[i] += 1
+	p[i] += 1
 
 #if defined(__x86_64__)
 __attribute__((target("avx512f"))) static void touch_avx512(line_t *p, size_t lines)
@@ -147,7 +148,7 @@ static char *take(size_t bytes, int threads)
 {
 	const size_t whole = (bytes + 4095) / 4096 * 4096;
 	char *p = mmap(NULL, whole + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-	               -1, 0);
+		       -1, 0);
 	struct streaming s = {.bytes = bytes};
 	size_t slack;
 
@@ -197,7 +198,7 @@ static int cpu_open(struct bench_set *set, const struct bench_options *options)
 	bytes = buffer_bytes(set);
 	if (available && bytes > available / 10 * 9) {
 		bench_complain("n = %zu, elem_size = %zu: %zu bytes are needed, %zu are available",
-		               set->shape.n, set->shape.elem_size, bytes, available);
+			       set->shape.n, set->shape.elem_size, bytes, available);
 		return BENCH_FAILED;
 	}
 	set->in = take(bytes, set->threads);
@@ -230,23 +231,22 @@ static int apply_auto(const struct bench_entry *entry, struct bench_set *set, si
 	tsw_status status;
 
 	if (m.array)
-		status = tsw_transpose_array_host(m.array, m.n, m.ld, m.elem_size, m.count, threads);
+		status =
+			tsw_transpose_array_host(m.array, m.n, m.ld, m.elem_size, m.count, threads);
 	else if (m.count > 1)
 		status = tsw_transpose_batch_host(m.base, m.n, m.ld, m.elem_size, m.stride, m.count,
-		                                  threads);
+						  threads);
 	else
 		status = tsw_transpose_host(m.base, m.n, m.ld, m.elem_size, threads);
-	if (status == TSW_OK)
-		return BENCH_OK;
-	bench_complain("%s: %s (%s)", entry->name, tsw_strerror(status), tsw_last_error());
-	return BENCH_FAILED;
+	return bench_answer(entry->name, status);
 }
 
 size_t bench_cpu_entries(const struct bench_options *options, struct bench_entry *list)
 {
 	size_t count = 0;
 
-	list[count++] = (struct bench_entry){.name = "auto", .kind = BENCH_KERNEL, .apply = apply_auto};
+	list[count++] =
+		(struct bench_entry){.name = "auto", .kind = BENCH_KERNEL, .apply = apply_auto};
 	if (options->peers)
 		count += bench_host_peers(list + count);
 	return count;
@@ -280,7 +280,7 @@ static int time_one(const struct bench_entry *entry, struct bench_set *set, doub
 }
 
 static int cpu_time_pair(const struct bench_entry *a, const struct bench_entry *b,
-                         struct bench_set *set, double ms[2])
+			 struct bench_set *set, double ms[2])
 {
 	int status = time_one(a, set, &ms[0]);
 
@@ -289,15 +289,42 @@ static int cpu_time_pair(const struct bench_entry *a, const struct bench_entry *
 	return status;
 }
 
-static int cpu_verify(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong)
+static int verify_coded(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong)
 {
 	int status;
 
+	set->data = "coded";
 	bench_code_host(set, entry->out_of_place);
 	status = entry->apply(entry, set, 0);
 	if (!status)
 		*wrong = bench_check_host(set, entry->out_of_place, BENCH_TRANSPOSED);
 	return status;
+}
+
+/* Random bits of every pattern; also NaN, which a peer that multiplies would change. */
+static int verify_random(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong)
+{
+	struct tsw_matrices m = bench_matrices(set, 0, 0);
+	struct tsw_wrong found;
+	int status;
+
+	m.array = NULL;
+	status = bench_answer("fill", tsw_fill_host(m.base, set->span_bytes, set->seed,
+						    set->threads, &set->data));
+	if (!status)
+		status = entry->apply(entry, set, 0);
+	if (status)
+		return status;
+	if (bench_answer("check", tsw_check_batch_host(&m, set->seed, 1, set->threads, &found)))
+		return BENCH_FAILED;
+	*wrong = found.elements + found.padding_bytes;
+	return BENCH_OK;
+}
+
+static int cpu_verify(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong)
+{
+	return entry->kind == BENCH_PEER ? verify_coded(entry, set, wrong)
+					 : verify_random(entry, set, wrong);
 }
 
 static double cpu_floor(void)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "../src/cuda/cuda.h"
+#include "../src/verify/verify.h"
 #include "gpu.h"
 
 /* Many times any L2; what is timed walks through all of it. */
@@ -85,7 +86,8 @@ static char *aligned_copy(const struct bench_set *set, char *base, size_t copy)
 static int apply_rmw(const struct bench_entry *entry, struct bench_set *set, size_t copy)
 {
 	(void)entry;
-	CHECK_CUDA(bench_launch_rmw(aligned_copy(set, set->in, copy), set->moved_bytes, set->stream));
+	CHECK_CUDA(
+		bench_launch_rmw(aligned_copy(set, set->in, copy), set->moved_bytes, set->stream));
 	return BENCH_OK;
 }
 
@@ -93,8 +95,8 @@ static int apply_copy(const struct bench_entry *entry, struct bench_set *set, si
 {
 	(void)entry;
 	CHECK_CUDA(bench_launch_copy(aligned_copy(set, set->out, copy),
-	                             aligned_copy(set, set->in, copy), set->moved_bytes,
-	                             set->stream));
+				     aligned_copy(set, set->in, copy), set->moved_bytes,
+				     set->stream));
 	return BENCH_OK;
 }
 
@@ -102,8 +104,8 @@ static int apply_memcpy(const struct bench_entry *entry, struct bench_set *set, 
 {
 	(void)entry;
 	CHECK_CUDA(cudaMemcpyAsync(aligned_copy(set, set->out, copy),
-	                           aligned_copy(set, set->in, copy), set->moved_bytes,
-	                           cudaMemcpyDeviceToDevice, set->stream));
+				   aligned_copy(set, set->in, copy), set->moved_bytes,
+				   cudaMemcpyDeviceToDevice, set->stream));
 	return BENCH_OK;
 }
 
@@ -129,7 +131,7 @@ static int make_arrays(struct bench_set *set)
 	}
 	for (size_t k = 0; k < total; k++)
 		host[k] = set->in + k / s->count * set->pitch +
-		          k % s->count * s->stride * s->elem_size;
+			  k % s->count * s->stride * s->elem_size;
 	error = cudaMalloc((void **)&set->arrays, total * sizeof *host);
 	if (error == cudaSuccess)
 		error = cudaMemcpy(set->arrays, host, total * sizeof *host, cudaMemcpyHostToDevice);
@@ -158,8 +160,9 @@ static int cuda_open(struct bench_set *set, const struct bench_options *options)
 	array_bytes = set->shape.array ? set->copies * set->shape.count * sizeof(void *) : 0;
 	CHECK_CUDA(cudaMemGetInfo(&available, &total));
 	if (bytes + array_bytes > available) {
-		bench_complain("n = %zu, elem_size = %zu: %zu bytes are needed, %zu of %zu are free",
-		               set->shape.n, set->shape.elem_size, bytes + array_bytes, available, total);
+		bench_complain(
+			"n = %zu, elem_size = %zu: %zu bytes are needed, %zu of %zu are free",
+			set->shape.n, set->shape.elem_size, bytes + array_bytes, available, total);
 		return BENCH_FAILED;
 	}
 	if (take(&set->in, bytes, set->shape.offset))
@@ -192,16 +195,6 @@ static void cuda_close(struct bench_set *set)
 
 /* ---- the library ----------------------------------------------------------------------------- */
 
-static int answer(const struct bench_entry *entry, tsw_status status)
-{
-	if (status == TSW_OK)
-		return BENCH_OK;
-	if (status == TSW_ERR_UNSUPPORTED)
-		return BENCH_UNSUPPORTED;
-	bench_complain("%s: %s (%s)", entry->name, tsw_strerror(status), tsw_last_error());
-	return BENCH_FAILED;
-}
-
 /* What the library picks: the public call. */
 static int apply_auto(const struct bench_entry *entry, struct bench_set *set, size_t copy)
 {
@@ -209,12 +202,15 @@ static int apply_auto(const struct bench_entry *entry, struct bench_set *set, si
 	const tsw_stream stream = set->stream;
 
 	if (m.array)
-		return answer(entry, tsw_transpose_array_device(m.array, m.n, m.ld, m.elem_size, m.count,
-		                                                stream));
+		return bench_answer(entry->name,
+				    tsw_transpose_array_device(m.array, m.n, m.ld, m.elem_size,
+							       m.count, stream));
 	if (m.count > 1)
-		return answer(entry, tsw_transpose_batch_device(m.base, m.n, m.ld, m.elem_size, m.stride,
-		                                                m.count, stream));
-	return answer(entry, tsw_transpose_device(m.base, m.n, m.ld, m.elem_size, stream));
+		return bench_answer(entry->name,
+				    tsw_transpose_batch_device(m.base, m.n, m.ld, m.elem_size,
+							       m.stride, m.count, stream));
+	return bench_answer(entry->name,
+			    tsw_transpose_device(m.base, m.n, m.ld, m.elem_size, stream));
 }
 
 static int apply_kernel(const struct bench_entry *entry, struct bench_set *set, size_t copy)
@@ -223,7 +219,7 @@ static int apply_kernel(const struct bench_entry *entry, struct bench_set *set, 
 
 	if (tsw_nothing_to_do(&m))
 		return BENCH_UNSUPPORTED;
-	return answer(entry, tsw_cuda_transpose_by(entry->self, &m, set->stream, 0));
+	return bench_answer(entry->name, tsw_cuda_transpose_by(entry->self, &m, set->stream, 0));
 }
 
 size_t bench_cuda_entries(const struct bench_options *options, struct bench_entry *list)
@@ -231,7 +227,8 @@ size_t bench_cuda_entries(const struct bench_options *options, struct bench_entr
 	const char *name;
 	size_t count = 0;
 
-	list[count++] = (struct bench_entry){.name = "auto", .kind = BENCH_KERNEL, .apply = apply_auto};
+	list[count++] =
+		(struct bench_entry){.name = "auto", .kind = BENCH_KERNEL, .apply = apply_auto};
 	for (size_t i = 0; options->kernels && (name = tsw_cuda_kernel_name(i)) != NULL; i++)
 		list[count++] = (struct bench_entry){
 			.name = name,
@@ -301,7 +298,7 @@ static int graph_of(const struct bench_entry *entry, struct bench_set *set, cuda
 }
 
 static int queue_one(const struct bench_entry *entry, struct bench_set *set, cudaGraphExec_t graph,
-                     cudaEvent_t end)
+		     cudaEvent_t end)
 {
 	if (graph) {
 		CHECK_CUDA(cudaGraphLaunch(graph, gpu.stream));
@@ -316,7 +313,7 @@ static int queue_one(const struct bench_entry *entry, struct bench_set *set, cud
 }
 
 static int queue_pair(const struct bench_entry *a, const struct bench_entry *b,
-                      struct bench_set *set, const cudaGraphExec_t graphs[2])
+		      struct bench_set *set, const cudaGraphExec_t graphs[2])
 {
 	int status;
 
@@ -331,7 +328,7 @@ static int queue_pair(const struct bench_entry *a, const struct bench_entry *b,
 }
 
 static int cuda_time_pair(const struct bench_entry *a, const struct bench_entry *b,
-                          struct bench_set *set, double ms[2])
+			  struct bench_set *set, double ms[2])
 {
 	cudaGraphExec_t graphs[2] = {NULL, NULL};
 	float elapsed;
@@ -364,6 +361,7 @@ int bench_code_cuda(struct bench_set *set, int out)
 {
 	const unsigned word_bytes = bench_word_bytes(set->shape.elem_size);
 
+	set->data = "coded";
 	CHECK_CUDA(bench_launch_code(set->in, set->span_bytes, word_bytes, gpu.stream));
 	if (out)
 		CHECK_CUDA(bench_launch_code(set->out, set->span_bytes, word_bytes, gpu.stream));
@@ -371,14 +369,15 @@ int bench_code_cuda(struct bench_set *set, int out)
 }
 
 int bench_check_coded(struct bench_set *set, const void *p, const struct bench_coded *m,
-                      uint64_t count, uint64_t stride_bytes, unsigned word_bytes, uint64_t *wrong)
+		      uint64_t count, uint64_t stride_bytes, unsigned word_bytes, uint64_t *wrong)
 {
 	unsigned long long found = 0;
 
 	CHECK_CUDA(cudaMemsetAsync(gpu.wrong, 0, sizeof found, set->stream));
-	CHECK_CUDA(bench_launch_check(p, m, count, stride_bytes, word_bytes, gpu.wrong, set->stream));
+	CHECK_CUDA(
+		bench_launch_check(p, m, count, stride_bytes, word_bytes, gpu.wrong, set->stream));
 	CHECK_CUDA(cudaMemcpyAsync(&found, gpu.wrong, sizeof found, cudaMemcpyDeviceToHost,
-	                           set->stream));
+				   set->stream));
 	CHECK_CUDA(cudaStreamSynchronize(set->stream));
 	*wrong = found;
 	return BENCH_OK;
@@ -398,7 +397,7 @@ int bench_check_cuda(struct bench_set *set, int out, enum bench_expect expect, u
 	};
 
 	return bench_check_coded(set, out ? set->out : set->in, &m, s->count,
-	                         s->stride * s->elem_size, word_bytes, wrong);
+				 s->stride * s->elem_size, word_bytes, wrong);
 }
 
 int bench_verify_coded(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong)
@@ -412,6 +411,26 @@ int bench_verify_coded(const struct bench_entry *entry, struct bench_set *set, u
 	return status;
 }
 
+/* Random bits of every pattern. */
+static int verify_random(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong)
+{
+	struct tsw_matrices m = bench_matrices(set, 0, 0);
+	struct tsw_wrong found;
+	int status;
+
+	m.array = NULL;
+	status = bench_answer("fill", tsw_fill_device(m.base, set->span_bytes, set->seed,
+						      set->stream, &set->data));
+	if (!status)
+		status = entry->apply(entry, set, 0);
+	if (status)
+		return status;
+	if (bench_answer("check", tsw_check_batch_device(&m, set->seed, 1, set->stream, &found)))
+		return BENCH_FAILED;
+	*wrong = found.elements + found.padding_bytes;
+	return BENCH_OK;
+}
+
 static double cuda_floor(void)
 {
 	return strstr(gpu.properties.name, "H200") ? 4100 : 0;
@@ -421,7 +440,7 @@ const struct bench_backend bench_cuda = {
 	.name = "cuda",
 	.open = cuda_open,
 	.close = cuda_close,
-	.verify = bench_verify_coded,
+	.verify = verify_random,
 	.time_pair = cuda_time_pair,
 	.ceilings = ceilings,
 	.floor_gb_per_s = cuda_floor,

@@ -11,8 +11,8 @@
 		cudaError_t cuda_error_ = (call);                                                  \
 		if (cuda_error_ != cudaSuccess) {                                                  \
 			bench_complain("%s:%d: %s: %s (%s)", __FILE__, __LINE__, #call,            \
-			               cudaGetErrorString(cuda_error_),                            \
-			               cudaGetErrorName(cuda_error_));                             \
+				       cudaGetErrorString(cuda_error_),                            \
+				       cudaGetErrorName(cuda_error_));                             \
 			return BENCH_FAILED;                                                       \
 		}                                                                                  \
 	} while (0)
@@ -25,7 +25,7 @@ int bench_check_cuda(struct bench_set *set, int out, enum bench_expect expect, u
 
 /* The same for a matrix described by `m`, `count` of them. */
 int bench_check_coded(struct bench_set *set, const void *p, const struct bench_coded *m,
-                      uint64_t count, uint64_t stride_bytes, unsigned word_bytes, uint64_t *wrong);
+		      uint64_t count, uint64_t stride_bytes, unsigned word_bytes, uint64_t *wrong);
 
 /* Verifies on position-coded data. */
 int bench_verify_coded(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong);

@@ -26,7 +26,7 @@ static int apply_rung(const struct bench_entry *entry, struct bench_set *set, si
 	const size_t at = copy * set->pitch;
 
 	CHECK_CUDA(bench_launch_rung(rung->rung, set->out + at, set->in + at, s->n, s->cols,
-	                             (unsigned)s->elem_size, set->stream));
+				     (unsigned)s->elem_size, set->stream));
 	return BENCH_OK;
 }
 
@@ -89,7 +89,7 @@ static int apply_pattern(const struct bench_entry *entry, struct bench_set *set,
 	const struct pattern *const p = entry->self;
 
 	CHECK_CUDA(bench_launch_pattern(p->shape, p->aligned, p->order, set->in + copy * set->pitch,
-	                                set->shape.n, set->shape.ld, set->stream));
+					set->shape.n, set->shape.ld, set->stream));
 	return BENCH_OK;
 }
 
@@ -110,7 +110,7 @@ size_t bench_pattern_entries(const struct bench_shape *s, struct bench_entry *li
 	static const char *const orders[] = {"column", "row", "super8", "diagonal"};
 	static struct pattern patterns[BENCH_MAX_ENTRIES];
 	const int aligned = s->offset % 16 == 0 && s->ld * s->elem_size % 16 == 0 &&
-	                    s->n * s->elem_size % 16 == 0;
+			    s->n * s->elem_size % 16 == 0;
 	struct bench_tile_shape tile;
 	size_t count = 0;
 
@@ -124,8 +124,8 @@ size_t bench_pattern_entries(const struct bench_shape *s, struct bench_entry *li
 			p->aligned = aligned;
 			p->order = (enum bench_order)order;
 			snprintf(p->name, sizeof p->name, "pattern:%ux%uB/%u/%s%s", tile.rows,
-			         tile.row_bytes, tile.threads, orders[order],
-			         aligned ? "" : "/unaligned");
+				 tile.row_bytes, tile.threads, orders[order],
+				 aligned ? "" : "/unaligned");
 			list[count++] = (struct bench_entry){
 				.name = p->name,
 				.kind = BENCH_CEILING,

@@ -30,7 +30,7 @@ static int load(struct nvml *n)
 	*(void **)&n->clock = dlsym(n->library, "nvmlDeviceGetClockInfo");
 	*(void **)&n->max_clock = dlsym(n->library, "nvmlDeviceGetMaxClockInfo");
 	return n->init && n->driver && n->handle && n->clock && n->max_clock && n->init() == 0 ? 0
-	                                                                                       : -1;
+											       : -1;
 }
 
 static struct bench_fact number(const char *key, double value)

@@ -41,8 +41,8 @@ static __global__ void rung_naive(T *out, const T *in, uint64_t rows, uint64_t c
  *   PAD = 0   a column of a [32][32] tile of 4-byte elements lies in one bank: 32-way conflict
  *   PAD = 1   [32][33] moves each row on by one bank: no conflict
  *
- * For 8-byte elements a warp's access is served in two halves of 16 threads, two banks each: with 33
- * columns the half's 16 threads begin at banks 0, 2, 4 ... 30, no conflict either. */
+ * For 8-byte elements a warp's access is served in two halves of 16 threads, two banks each: with
+ * 33 columns the half's 16 threads begin at banks 0, 2, 4 ... 30, no conflict either. */
 template <typename T, int PAD>
 static __global__ void rung_shared(T *out, const T *in, uint64_t rows, uint64_t cols)
 {
@@ -81,8 +81,8 @@ template <typename T> static const void *rung_kernel(enum bench_rung rung)
 }
 
 extern "C" cudaError_t bench_launch_rung(enum bench_rung rung, void *out, const void *in,
-                                         uint64_t rows, uint64_t cols, unsigned elem_size,
-                                         cudaStream_t stream)
+					 uint64_t rows, uint64_t cols, unsigned elem_size,
+					 cudaStream_t stream)
 {
 	const dim3 grid((unsigned)((cols + TILE - 1) / TILE), (unsigned)((rows + TILE - 1) / TILE));
 	const void *kernel = elem_size == 4 ? rung_kernel<float>(rung) : rung_kernel<double>(rung);

@@ -18,9 +18,19 @@ void bench_complain(const char *format, ...)
 	fputc('\n', stderr);
 }
 
+int bench_answer(const char *what, tsw_status status)
+{
+	if (status == TSW_OK)
+		return BENCH_OK;
+	if (status == TSW_ERR_UNSUPPORTED)
+		return BENCH_UNSUPPORTED;
+	bench_complain("%s: %s (%s)", what, tsw_strerror(status), tsw_last_error());
+	return BENCH_FAILED;
+}
+
 /* The shape that the options mean for one n and one width; non-zero after a message. */
 static int shape_of(const struct bench_options *o, size_t n, size_t elem_size,
-                    struct bench_shape *shape)
+		    struct bench_shape *shape)
 {
 	struct tsw_matrices m = {.base = shape, .n = n, .elem_size = elem_size, .count = o->count};
 
@@ -58,8 +68,10 @@ static int run_shapes(const struct bench_options *o)
 			if (o->pattern)
 				entries = bench_pattern_entries(&shape, list);
 			else
-				entries = cuda ? bench_cuda_entries(o, list) : bench_cpu_entries(o, list);
-			failed |= bench_race(cuda ? &bench_cuda : &bench_cpu, o, &shape, list, entries);
+				entries = cuda ? bench_cuda_entries(o, list)
+					       : bench_cpu_entries(o, list);
+			failed |= bench_race(cuda ? &bench_cuda : &bench_cpu, o, &shape, list,
+					     entries);
 		}
 	}
 	return failed ? 1 : 0;
@@ -88,13 +100,13 @@ static int run_ladder(const struct bench_options *o)
 			size_t n;
 
 			failed |= bench_race(&bench_cuda, o, &shape, list,
-			                     bench_ladder_entries(widths[w], list));
+					     bench_ladder_entries(widths[w], list));
 			n = (size_t)sqrt((double)shape.n * (double)shape.cols) / 64 * 64;
 			for (size_t odd = 0; odd < 2; odd++) {
 				if (shape_of(&in_place, n + odd, widths[w], &shape))
 					return 2;
 				failed |= bench_race(&bench_cuda, &in_place, &shape, list,
-				                     bench_cuda_entries(&in_place, list));
+						     bench_cuda_entries(&in_place, list));
 			}
 		}
 	}

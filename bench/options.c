@@ -20,11 +20,13 @@ static const char usage[] =
 	"  --resident        one copy of the data again and again, in cache if it fits\n"
 	"  --graph           as --resident, 1000 launches in one CUDA graph\n"
 	"  --pattern         the addresses of tile pairs read and written with no transpose (GPU)\n"
-	"  --ladder          from a copy over naive to tile pairs, out of place and in place (GPU)\n"
+	"  --ladder          from a copy over naive to tile pairs, out of place and in place "
+	"(GPU)\n"
 	"  --profile         every entry once, untimed and unverified, for a profiler\n"
 	"  --seed X          of the random data\n"
 	"  --json            one JSON object a line instead of a table\n"
-	"GB/s = 2 * count * n * n * elem_size / time.  Exit status: 0 ok, 1 something was found wrong or\n"
+	"GB/s = 2 * count * n * n * elem_size / time.  Exit status: 0 ok, 1 something was found "
+	"wrong or\n"
 	"failed, 2 usage, 3 no such device.\n";
 
 static int number(const char *text, size_t *value)
@@ -108,7 +110,7 @@ static int parse_value(int option, const char *text, struct bench_options *o)
 		return numbers(text, o->n, sizeof o->n / sizeof *o->n, &o->n_count);
 	case OPT_ELEM:
 		return numbers(text, o->elem_size, sizeof o->elem_size / sizeof *o->elem_size,
-		               &o->elem_count);
+			       &o->elem_count);
 	case OPT_LD:
 		return parse_ld(text, o);
 	case OPT_OFFSET:

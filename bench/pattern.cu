@@ -12,14 +12,15 @@
 
 /* The pair number `k` stands for in one of the orders; false if that number is not used. */
 static __device__ bool pair_in_order(enum bench_order order, uint64_t k, uint32_t tiles,
-                                     struct tsw_pair *p)
+				     struct tsw_pair *p)
 {
 	if (order == BENCH_COLUMN) {
 		*p = tsw_pair_at(k);
 		return true;
 	}
 	if (order == BENCH_SUPER8) {
-		/* Super tiles of 8 x 8 in column order; in one on the diagonal half are not used. */
+		/* Super tiles of 8 x 8 in column order; in one on the diagonal half are not used.
+		 */
 		const struct tsw_pair super = tsw_pair_at(k / 64);
 
 		p->i = super.i * 8 + (uint32_t)(k / 8 % 8);
@@ -50,7 +51,7 @@ static __device__ uint4 flip(uint4 v)
 /* Aligned: every row of a tile is ROW_BYTES / 16 whole vectors, fewer at the right edge. */
 template <int ROWS, int ROW_BYTES, int THREADS, typename BODY>
 static __device__ void each_aligned(char *a, uint64_t pitch, uint32_t rows, uint32_t bytes,
-                                    BODY body)
+				    BODY body)
 {
 	constexpr int SLOTS = ROW_BYTES / 16;
 
@@ -82,13 +83,13 @@ static __global__ void __launch_bounds__(THREADS)
 	char *const u = a + row * pitch + col * ELEM, *const l = a + col * pitch + row * ELEM;
 
 	each_aligned<ROWS, ROW_BYTES, THREADS>(u, pitch, rows, cols * ELEM,
-	                                       [&](int e, uint4 *v) { upper.slot[e] = *v; });
+					       [&](int e, uint4 *v) { upper.slot[e] = *v; });
 	if (row != col)
-		each_aligned<ROWS, ROW_BYTES, THREADS>(l, pitch, cols, rows * ELEM,
-		                                       [&](int e, uint4 *v) { lower.slot[e] = *v; });
+		each_aligned<ROWS, ROW_BYTES, THREADS>(
+			l, pitch, cols, rows * ELEM, [&](int e, uint4 *v) { lower.slot[e] = *v; });
 	__syncthreads();
 	each_aligned<ROWS, ROW_BYTES, THREADS>(u, pitch, rows, cols * ELEM,
-	                                       [&](int e, uint4 *v) { *v = flip(upper.slot[e]); });
+					       [&](int e, uint4 *v) { *v = flip(upper.slot[e]); });
 	if (row != col)
 		each_aligned<ROWS, ROW_BYTES, THREADS>(
 			l, pitch, cols, rows * ELEM,
@@ -100,7 +101,7 @@ static __global__ void __launch_bounds__(THREADS)
  * vectors are stored whole, the two at the ends element by element. */
 template <typename ELEM, int ROWS, int ROW_BYTES, int THREADS, typename BODY>
 static __device__ void each_unaligned(char *a, uint64_t pitch, uint32_t rows, uint32_t bytes,
-                                      BODY body)
+				      BODY body)
 {
 	constexpr int SLOTS = ROW_BYTES / 16 + 1;
 
@@ -188,10 +189,11 @@ struct entry {
 	}
 
 static const struct entry table[] = {
-	SHAPE(uint32_t, 32, 128, 256),  SHAPE(uint32_t, 64, 256, 256), SHAPE(uint32_t, 64, 256, 512),
-	SHAPE(uint32_t, 128, 512, 512), SHAPE(uint64_t, 16, 128, 128), SHAPE(uint64_t, 32, 256, 256),
-	SHAPE(uint64_t, 64, 512, 512),  SHAPE(uint16_t, 64, 128, 256), SHAPE(uint16_t, 128, 256, 512),
-	SHAPE(uint8_t, 128, 128, 256),
+	SHAPE(uint32_t, 32, 128, 256),	SHAPE(uint32_t, 64, 256, 256),
+	SHAPE(uint32_t, 64, 256, 512),	SHAPE(uint32_t, 128, 512, 512),
+	SHAPE(uint64_t, 16, 128, 128),	SHAPE(uint64_t, 32, 256, 256),
+	SHAPE(uint64_t, 64, 512, 512),	SHAPE(uint16_t, 64, 128, 256),
+	SHAPE(uint16_t, 128, 256, 512), SHAPE(uint8_t, 128, 128, 256),
 };
 
 extern "C" struct bench_tile_shape bench_tile_shape(size_t index)
@@ -201,7 +203,7 @@ extern "C" struct bench_tile_shape bench_tile_shape(size_t index)
 }
 
 extern "C" cudaError_t bench_launch_pattern(size_t shape, int aligned, enum bench_order order,
-                                            void *a, uint64_t n, uint64_t ld, cudaStream_t stream)
+					    void *a, uint64_t n, uint64_t ld, cudaStream_t stream)
 {
 	const struct entry *const e = &table[shape];
 	const uint64_t tiles = tsw_tile_count(n, e->shape.rows);
@@ -215,7 +217,7 @@ extern "C" cudaError_t bench_launch_pattern(size_t shape, int aligned, enum benc
 		const uint64_t now = blocks - first < limit ? blocks - first : limit;
 		void *arguments[] = {&a, &n, &ld, &first, &order};
 		cudaError_t error = cudaLaunchKernel(kernel, dim3((unsigned)now),
-		                                     dim3(e->shape.threads), arguments, 0, stream);
+						     dim3(e->shape.threads), arguments, 0, stream);
 
 		if (error != cudaSuccess)
 			return error;

@@ -98,8 +98,8 @@ void bench_print_machine(const struct bench_options *options)
 		}
 	}
 	fputs(options->json ? "}\n"
-	                    : "# kernel                       elem       n      ld  off      count"
-	                      "    ms median       min       max     GB/s  ceiling  ratio  wrong\n",
+			    : "# kernel                       elem       n      ld  off      count"
+			      "    ms median       min       max     GB/s  ceiling  ratio  wrong\n",
 	      stdout);
 	fflush(stdout);
 }
@@ -138,7 +138,7 @@ static void print_json(const struct bench_row *r)
 	       r->threads, r->reps, r->ms_median, r->ms_min, r->ms_max, r->gb_per_s,
 	       r->ceiling_gb_per_s, r->ratio);
 	if (r->verified)
-		printf(",\"wrong\":%ju", (uintmax_t)r->wrong);
+		printf(",\"wrong\":%ju,\"data\":\"%s\"", (uintmax_t)r->wrong, set->data);
 	else
 		fputs(",\"wrong\":null", stdout);
 	printf(",\"ratio_min\":%.4f,\"ratio_max\":%.4f,\"ceiling\":\"%s\",\"in_place\":%s,"

@@ -187,7 +187,7 @@ static int time_entry(struct race *race, const struct bench_entry *entry)
 		const int entry_first = i % 2;
 
 		status = entry_first ? backend->time_pair(entry, race->ceiling, &race->set, pair)
-		                     : backend->time_pair(race->ceiling, entry, &race->set, pair);
+				     : backend->time_pair(race->ceiling, entry, &race->set, pair);
 		race->ms[i] = pair[!entry_first];
 		race->ceiling_ms[i] = pair[entry_first];
 	}
@@ -212,7 +212,7 @@ static int race_entry(struct race *race, const struct bench_entry *entry)
 	status = entry->prepare ? entry->prepare(entry, &race->set) : BENCH_OK;
 	if (!status)
 		status = (entry->verify ? entry->verify : race->backend->verify)(entry, &race->set,
-		                                                           &row.wrong);
+										 &row.wrong);
 	if (status == BENCH_UNSUPPORTED)
 		return BENCH_OK;
 	for (int attempt = 0; attempt <= RETRIES && !status; attempt++) {
@@ -221,20 +221,21 @@ static int race_entry(struct race *race, const struct bench_entry *entry)
 			break;
 		summarize(&row, race->ms, race->ceiling_ms, (size_t)race->options->reps);
 		row.is_void = is_disturbed(race->backend, &race->set,
-		                           2 * (double)race->set.moved_bytes / row.ceiling_gb_per_s / 1e6);
+					   2 * (double)race->set.moved_bytes /
+						   row.ceiling_gb_per_s / 1e6);
 		if (!row.is_void)
 			break;
 	}
 	if (status) {
-		bench_complain("%s: failed on n = %zu, elem_size = %zu", entry->name, race->set.shape.n,
-		               race->set.shape.elem_size);
+		bench_complain("%s: failed on n = %zu, elem_size = %zu", entry->name,
+			       race->set.shape.n, race->set.shape.elem_size);
 		return status;
 	}
 	bench_print_row(race->options, &row);
 	if (row.wrong)
-		bench_complain("%s: %ju elements are wrong, n = %zu, ld = %zu, elem_size = %zu", entry->name,
-		               (uintmax_t)row.wrong, race->set.shape.n, race->set.shape.ld,
-		               race->set.shape.elem_size);
+		bench_complain("%s: %ju elements are wrong, n = %zu, ld = %zu, elem_size = %zu",
+			       entry->name, (uintmax_t)row.wrong, race->set.shape.n,
+			       race->set.shape.ld, race->set.shape.elem_size);
 	return row.wrong ? BENCH_FAILED : BENCH_OK;
 }
 
@@ -243,13 +244,12 @@ static int profile_entry(struct race *race, const struct bench_entry *entry)
 {
 	double pair[2];
 
-	return usable(entry, &race->set)
-		       ? race->backend->time_pair(entry, NULL, &race->set, pair)
-		       : BENCH_OK;
+	return usable(entry, &race->set) ? race->backend->time_pair(entry, NULL, &race->set, pair)
+					 : BENCH_OK;
 }
 
 int bench_race(const struct bench_backend *backend, const struct bench_options *options,
-               const struct bench_shape *shape, const struct bench_entry *list, size_t entries)
+	       const struct bench_shape *shape, const struct bench_entry *list, size_t entries)
 {
 	struct race race = {
 		.backend = backend,

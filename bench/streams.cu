@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(THREADS) rmw_kernel(uint4 *p, uint64_t 
 		p[i] = v;
 	} else if (i == nbytes / 16) {
 		for (uint64_t b = nbytes / 16 * 16; b < nbytes; b++)
-			((uint8_t *)p)[b] = (uint8_t)~((uint8_t *)p)[b];
+			((uint8_t *)p)[b] = (uint8_t) ~((uint8_t *)p)[b];
 	}
 }
 
@@ -62,7 +62,7 @@ template <typename W> static __global__ void code_kernel(W *p, uint64_t words)
 /* A block takes one row of one matrix after another. */
 template <typename W>
 static __global__ void check_kernel(const char *base, struct bench_coded m, uint64_t count,
-                                    uint64_t stride_bytes, unsigned long long *wrong)
+				    uint64_t stride_bytes, unsigned long long *wrong)
 {
 	const uint64_t rows = m.rows * count;
 	const uint64_t words_apart = stride_bytes / sizeof(W);
@@ -88,31 +88,31 @@ static __global__ void check_kernel(const char *base, struct bench_coded m, uint
 }
 
 static cudaError_t launch(const void *kernel, unsigned blocks, unsigned threads, void **arguments,
-                          cudaStream_t stream)
+			  cudaStream_t stream)
 {
 	return blocks ? cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream)
 		      : cudaSuccess;
 }
 
 extern "C" cudaError_t bench_launch_copy(void *to, const void *from, size_t nbytes,
-                                         cudaStream_t stream)
+					 cudaStream_t stream)
 {
 	void *arguments[] = {&to, &from, &nbytes};
 
 	return launch((const void *)copy_kernel, blocks_for(nbytes / 16 + (nbytes % 16 != 0)),
-	              THREADS, arguments, stream);
+		      THREADS, arguments, stream);
 }
 
 extern "C" cudaError_t bench_launch_rmw(void *p, size_t nbytes, cudaStream_t stream)
 {
 	void *arguments[] = {&p, &nbytes};
 
-	return launch((const void *)rmw_kernel, blocks_for(nbytes / 16 + (nbytes % 16 != 0)), THREADS,
-	              arguments, stream);
+	return launch((const void *)rmw_kernel, blocks_for(nbytes / 16 + (nbytes % 16 != 0)),
+		      THREADS, arguments, stream);
 }
 
 extern "C" cudaError_t bench_launch_spin(const volatile int *flag, uint64_t timeout_ns,
-                                         cudaStream_t stream)
+					 cudaStream_t stream)
 {
 	void *arguments[] = {&flag, &timeout_ns};
 
@@ -120,7 +120,7 @@ extern "C" cudaError_t bench_launch_spin(const volatile int *flag, uint64_t time
 }
 
 extern "C" cudaError_t bench_launch_code(void *p, size_t nbytes, unsigned word_bytes,
-                                         cudaStream_t stream)
+					 cudaStream_t stream)
 {
 	uint64_t words = nbytes / word_bytes;
 	void *arguments[] = {&p, &words};
@@ -132,9 +132,10 @@ extern "C" cudaError_t bench_launch_code(void *p, size_t nbytes, unsigned word_b
 	return launch(kernel, FILLING_GRID, THREADS, arguments, stream);
 }
 
-extern "C" cudaError_t bench_launch_check(const void *p, const struct bench_coded *m, uint64_t count,
-                                          uint64_t stride_bytes, unsigned word_bytes,
-                                          unsigned long long *wrong, cudaStream_t stream)
+extern "C" cudaError_t bench_launch_check(const void *p, const struct bench_coded *m,
+					  uint64_t count, uint64_t stride_bytes,
+					  unsigned word_bytes, unsigned long long *wrong,
+					  cudaStream_t stream)
 {
 	struct bench_coded coded = *m;
 	void *arguments[] = {&p, &coded, &count, &stride_bytes, &wrong};

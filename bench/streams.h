@@ -24,17 +24,19 @@ cudaError_t bench_launch_spin(const volatile int *flag, uint64_t timeout_ns, cud
  * begin `stride_bytes` apart; *wrong (device memory) is added to. */
 cudaError_t bench_launch_code(void *p, size_t nbytes, unsigned word_bytes, cudaStream_t stream);
 cudaError_t bench_launch_check(const void *p, const struct bench_coded *m, uint64_t count,
-                               uint64_t stride_bytes, unsigned word_bytes,
-                               unsigned long long *wrong, cudaStream_t stream);
+			       uint64_t stride_bytes, unsigned word_bytes,
+			       unsigned long long *wrong, cudaStream_t stream);
 
-/* ---- the ladder, out of place: n x cols -> cols x n, elements of 4 or 8 bytes ----------------- */
+/* ---- the ladder, out of place: n x cols -> cols x n, elements of 4 or 8 bytes -----------------
+ */
 
 enum bench_rung { BENCH_RUNG_COPY, BENCH_RUNG_NAIVE, BENCH_RUNG_TILE32, BENCH_RUNG_TILE33 };
 
 cudaError_t bench_launch_rung(enum bench_rung rung, void *out, const void *in, uint64_t rows,
-                              uint64_t cols, unsigned elem_size, cudaStream_t stream);
+			      uint64_t cols, unsigned elem_size, cudaStream_t stream);
 
-/* ---- pattern ceilings ------------------------------------------------------------------------- */
+/* ---- pattern ceilings -------------------------------------------------------------------------
+ */
 
 enum bench_order { BENCH_COLUMN, BENCH_ROW, BENCH_SUPER8, BENCH_DIAGONAL };
 
@@ -48,7 +50,7 @@ struct bench_tile_shape bench_tile_shape(size_t index);
 /* Loads tile (i, j) and tile (j, i) of every pair, turns over every bit and stores each to where it
  * came from.  `aligned`: rows, base and ld are multiples of 16 bytes. */
 cudaError_t bench_launch_pattern(size_t shape, int aligned, enum bench_order order, void *a,
-                                 uint64_t n, uint64_t ld, cudaStream_t stream);
+				 uint64_t n, uint64_t ld, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -12,9 +12,9 @@
 
 enum { OP_N = 0, OP_T = 1 };
 
-typedef int (*geam_t)(void *handle, int transa, int transb, int64_t m, int64_t n,
-                      const void *alpha, const void *a, int64_t lda, const void *beta,
-                      const void *b, int64_t ldb, void *c, int64_t ldc);
+typedef int (*geam_t)(void *handle, int transa, int transb, int64_t m, int64_t n, const void *alpha,
+		      const void *a, int64_t lda, const void *beta, const void *b, int64_t ldb,
+		      void *c, int64_t ldc);
 
 static geam_t sgeam, dgeam, zgeam;
 static int (*set_stream)(void *handle, cudaStream_t stream);
@@ -22,7 +22,8 @@ static void *handle;
 
 static int load(void)
 {
-	static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so", NULL};
+	static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so",
+					    NULL};
 	int (*create)(void **handle);
 	void *library;
 
@@ -60,7 +61,7 @@ static int apply(const struct bench_entry *entry, struct bench_set *set, size_t 
 	for (size_t b = 0; b < s->count; b++) {
 		const size_t at = copy * set->pitch + b * s->stride * elem;
 		const int status = geam(handle, OP_T, OP_N, n, n, alpha, set->in + at, ld, beta,
-		                        set->out + at, ld, set->out + at, ld);
+					set->out + at, ld, set->out + at, ld);
 
 		if (status) {
 			bench_complain("%s: status %d", entry->name, status);

@@ -14,9 +14,10 @@ enum { FORWARD = -1, MEASURE = 0, ESTIMATE = 1 << 6 };
 /* The calls of libfftw3 and of libfftw3f, alike but for the type. */
 struct calls {
 	void *(*plan_real)(int rank, const struct iodim *dims, int loops, const struct iodim *loop,
-	                   void *in, void *out, const int *kinds, unsigned flags);
-	void *(*plan_complex)(int rank, const struct iodim *dims, int loops, const struct iodim *loop,
-	                      void *in, void *out, int sign, unsigned flags);
+			   void *in, void *out, const int *kinds, unsigned flags);
+	void *(*plan_complex)(int rank, const struct iodim *dims, int loops,
+			      const struct iodim *loop, void *in, void *out, int sign,
+			      unsigned flags);
 	void (*execute_real)(void *plan, void *in, void *out);
 	void (*execute_complex)(void *plan, void *in, void *out);
 	void (*destroy)(void *plan);
@@ -28,10 +29,10 @@ static void *plan;
 static int load_calls(void *library, struct calls *c, int is_float)
 {
 	static const char *const names[][5] = {
-		{"fftw_plan_guru64_r2r", "fftw_plan_guru64_dft", "fftw_execute_r2r", "fftw_execute_dft",
-	         "fftw_destroy_plan"},
+		{"fftw_plan_guru64_r2r", "fftw_plan_guru64_dft", "fftw_execute_r2r",
+		 "fftw_execute_dft", "fftw_destroy_plan"},
 		{"fftwf_plan_guru64_r2r", "fftwf_plan_guru64_dft", "fftwf_execute_r2r",
-	         "fftwf_execute_dft", "fftwf_destroy_plan"},
+		 "fftwf_execute_dft", "fftwf_destroy_plan"},
 	};
 
 	*(void **)&c->plan_real = peer_symbol(library, names[is_float][0]);
@@ -39,9 +40,10 @@ static int load_calls(void *library, struct calls *c, int is_float)
 	*(void **)&c->execute_real = peer_symbol(library, names[is_float][2]);
 	*(void **)&c->execute_complex = peer_symbol(library, names[is_float][3]);
 	*(void **)&c->destroy = peer_symbol(library, names[is_float][4]);
-	return c->plan_real && c->plan_complex && c->execute_real && c->execute_complex && c->destroy
-	               ? 0
-	               : -1;
+	return c->plan_real && c->plan_complex && c->execute_real && c->execute_complex &&
+			       c->destroy
+		       ? 0
+		       : -1;
 }
 
 static int load(void)

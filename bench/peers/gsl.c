@@ -15,8 +15,8 @@ static int (*transpose_complex)(struct gsl_matrix *m);
 
 static int load(void)
 {
-	static const char *const names[] = {"libgsl.so.28", "libgsl.so.27", "libgsl.so.25", "libgsl.so",
-	                                    NULL};
+	static const char *const names[] = {"libgsl.so.28", "libgsl.so.27", "libgsl.so.25",
+					    "libgsl.so", NULL};
 	static void *library;
 
 	if (!library)

@@ -6,16 +6,17 @@ struct complex16 {
 };
 
 static void (*simatcopy)(char order, char trans, size_t rows, size_t cols, float alpha, float *a,
-                         size_t lda, size_t ldb);
+			 size_t lda, size_t ldb);
 static void (*dimatcopy)(char order, char trans, size_t rows, size_t cols, double alpha, double *a,
-                         size_t lda, size_t ldb);
+			 size_t lda, size_t ldb);
 static void (*zimatcopy)(char order, char trans, size_t rows, size_t cols, struct complex16 alpha,
-                         struct complex16 *a, size_t lda, size_t ldb);
+			 struct complex16 *a, size_t lda, size_t ldb);
 static void (*set_threads)(int threads);
 
 static int load(void)
 {
-	static const char *const names[] = {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so", NULL};
+	static const char *const names[] = {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so",
+					    NULL};
 	static void *library;
 
 	if (!library)

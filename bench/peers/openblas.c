@@ -7,11 +7,11 @@
 enum { ROW_MAJOR = 101, TRANS = 112 };
 
 static void (*simatcopy)(int order, int trans, int rows, int cols, float alpha, float *a, int lda,
-                         int ldb);
+			 int ldb);
 static void (*dimatcopy)(int order, int trans, int rows, int cols, double alpha, double *a, int lda,
-                         int ldb);
+			 int ldb);
 static void (*zimatcopy)(int order, int trans, int rows, int cols, const double *alpha, double *a,
-                         int lda, int ldb);
+			 int lda, int ldb);
 static void (*set_threads)(int threads);
 
 static int load(void)

@@ -58,4 +58,4 @@ static int transpose_armadillo(void *a, const struct bench_shape *s, int threads
 
 const struct host_peer peer_eigen = {"peer:eigen", 1, load_eigen, NULL, transpose_eigen};
 const struct host_peer peer_armadillo = {"peer:armadillo", 1, load_armadillo, NULL,
-                                         transpose_armadillo};
+					 transpose_armadillo};
