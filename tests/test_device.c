@@ -9,6 +9,7 @@
 #include "support.h"
 #include "tileswap.h"
 #include "tilepair.h"
+#include "verify/verify.h"
 
 #if TSW_HAVE_CUDA
 
@@ -192,6 +193,144 @@ START_TEST(random_shapes_widths_and_addresses)
 
 		try_kernel(NULL, s, tsw_random_below(&state, 9) * tsw_elem_unit(elem_size), 0);
 	}
+}
+END_TEST
+
+/* ---- past 32 bits ---------------------------------------------------------------------------- */
+
+/* Fills on the device, transposes once, checks every element and all padding, and the digests. */
+static void check_large(struct tsw_shape s)
+{
+	const size_t bytes = tsw_shape_bytes(s);
+	struct tsw_wrong wrong;
+	tsw_digest before, after;
+	void *a;
+
+	if (cudaMalloc(&a, bytes) != cudaSuccess) {
+		cudaGetLastError();
+		tsw_note_skip("too little device memory for a matrix past 32 bits");
+		return;
+	}
+	tsw_assert_ok(tsw_fill_device(a, bytes, 7, NULL, NULL));
+	tsw_assert_ok(tsw_checksum_device(a, s.n, s.ld, s.elem_size, 0, &before, NULL));
+	tsw_assert_ok(tsw_transpose_device(a, s.n, s.ld, s.elem_size, NULL));
+	tsw_assert_ok(tsw_check_device(a, s.n, s.ld, s.elem_size, 7, 1, NULL, &wrong));
+	ck_assert_uint_eq(wrong.elements, 0);
+	ck_assert_uint_eq(wrong.padding_bytes, 0);
+	tsw_assert_ok(tsw_checksum_device(a, s.n, s.ld, s.elem_size, 1, &after, NULL));
+	ck_assert_uint_eq(before.placed, after.placed);
+	ck_assert_uint_eq(before.values, after.values);
+	CUDA(cudaFree(a));
+}
+
+START_TEST(more_than_two_to_the_31_elements)
+{
+	NEED_GPU();
+	if (small())
+		tsw_skip("left out under compute-sanitizer");
+	check_large((struct tsw_shape){46400, 46400, 1});
+	check_large((struct tsw_shape){46401, 46403, 2});
+	check_large((struct tsw_shape){65600, 65600, 1});
+	check_large((struct tsw_shape){46400, 46400, 4});
+}
+END_TEST
+
+START_TEST(tile_rows_more_than_two_to_the_32_bytes_apart)
+{
+	NEED_GPU();
+	if (small())
+		tsw_skip("left out under compute-sanitizer");
+	check_large((struct tsw_shape){33, ((size_t)1 << 25) + 8, 4});
+	check_large((struct tsw_shape){33, ((size_t)1 << 25) + 3, 4});
+	check_large((struct tsw_shape){70, ((size_t)1 << 27) + 1, 1});
+	check_large((struct tsw_shape){33, ((size_t)1 << 24) + 5, 12});
+}
+END_TEST
+
+/* ---- what verifies --------------------------------------------------------------------------- */
+
+START_TEST(device_and_host_have_the_same_digest)
+{
+	uint64_t state = tsw_seed();
+
+	NEED_GPU();
+	for (int round = 0; round < (small() ? 30 : 400); round++) {
+		const size_t elem_size = round < 20 ? (size_t)round + 1 : 1 + tsw_random_below(&state, 130);
+		const size_t n = 1 + tsw_random_below(&state, small() ? 90 : 400);
+		const struct tsw_shape s = {n, n + tsw_random_below(&state, 9), elem_size};
+		struct buffer b = buffer_new(tsw_shape_bytes(s),
+		                             tsw_random_below(&state, 17) * tsw_elem_unit(elem_size));
+		tsw_digest host, device;
+
+		for (int transposed = 0; transposed < 2; transposed++) {
+			tsw_assert_ok(tsw_checksum_host(b.before + b.offset, s.n, s.ld, s.elem_size,
+			                                transposed, &host, 2));
+			tsw_assert_ok(tsw_checksum_device(buffer_matrix(&b), s.n, s.ld, s.elem_size,
+			                                  transposed, &device, NULL));
+			ck_assert_msg(host.placed == device.placed && host.values == device.values,
+			              "n = %zu, ld = %zu, elem_size = %zu: the digests differ", s.n, s.ld,
+			              s.elem_size);
+		}
+		buffer_free(&b);
+	}
+}
+END_TEST
+
+START_TEST(device_and_host_fill_the_same_bits)
+{
+	static const size_t sizes_bytes[] = {1, 3, 4, 5, 63, 64, 65, 4097, 1048577, 4194304 + 7};
+
+	NEED_GPU();
+	for (size_t i = 0; i < LENGTH(sizes_bytes); i++)
+		for (size_t offset = 0; offset < 5; offset++)
+			for (int source = TSW_SOURCE_CURAND; source <= TSW_SOURCE_PHILOX; source++) {
+				struct buffer b = buffer_new(sizes_bytes[i], offset);
+				const char *wrong;
+				tsw_status status = tsw_fill_device_from(
+					(enum tsw_source)source, buffer_matrix(&b), sizes_bytes[i], 11,
+					NULL, NULL);
+
+				if (status == TSW_ERR_UNSUPPORTED) {
+					buffer_free(&b);
+					tsw_skip(tsw_last_error());
+				}
+				ck_assert_msg(status == TSW_OK, "%s", tsw_last_error());
+				tsw_philox_bytes(11, 0, b.before + b.offset, sizes_bytes[i]);
+				buffer_fetch(&b);
+				wrong = tsw_wrong_bytes(b.after, b.before, b.bytes);
+				ck_assert_msg(!wrong, "source %d, %zu bytes at offset %zu: %s", source,
+				              sizes_bytes[i], offset, wrong);
+				buffer_free(&b);
+			}
+}
+END_TEST
+
+START_TEST(the_element_check_on_the_device_sees_one_flipped_bit)
+{
+	static const struct tsw_shape s = {300, 303, 4};
+	const size_t bytes = tsw_shape_bytes(s);
+	struct tsw_wrong wrong;
+	unsigned char *a, byte;
+
+	NEED_GPU();
+	CUDA(cudaMalloc((void **)&a, bytes));
+	tsw_assert_ok(tsw_fill_device(a, bytes, 5, NULL, NULL));
+	tsw_assert_ok(tsw_check_device(a, s.n, s.ld, s.elem_size, 5, 1, NULL, &wrong));
+	ck_assert_uint_gt(wrong.elements, s.n * (s.n - 1) - 100); /* nothing was transposed yet */
+	tsw_assert_ok(tsw_transpose_device(a, s.n, s.ld, s.elem_size, NULL));
+	CUDA(cudaMemcpy(&byte, a + (17 * s.ld + 29) * 4 + 2, 1, cudaMemcpyDefault));
+	byte ^= 0x10;
+	CUDA(cudaMemcpy(a + (17 * s.ld + 29) * 4 + 2, &byte, 1, cudaMemcpyDefault));
+	CUDA(cudaMemcpy(&byte, a + (40 * s.ld + 301) * 4, 1, cudaMemcpyDefault));
+	byte ^= 1;
+	CUDA(cudaMemcpy(a + (40 * s.ld + 301) * 4, &byte, 1, cudaMemcpyDefault));
+	tsw_assert_ok(tsw_check_device(a, s.n, s.ld, s.elem_size, 5, 1, NULL, &wrong));
+	ck_assert_uint_eq(wrong.elements, 1);
+	ck_assert_uint_eq(wrong.padding_bytes, 1);
+	ck_assert_uint_eq(wrong.place[0].r, 17);
+	ck_assert_uint_eq(wrong.place[0].c, 29);
+	ck_assert_uint_eq(wrong.place[0].expected[2] ^ wrong.place[0].found[2], 0x10);
+	CUDA(cudaFree(a));
 }
 END_TEST
 
@@ -518,6 +657,11 @@ static Suite *device_suite(void)
 	tcase_add_test(tcase, every_kernel_is_right_on_every_shape_it_serves);
 	tcase_add_test(tcase, a_grid_split_into_launches_of_seven_blocks_is_whole);
 	tcase_add_test(tcase, random_shapes_widths_and_addresses);
+	tcase_add_test(tcase, more_than_two_to_the_31_elements);
+	tcase_add_test(tcase, tile_rows_more_than_two_to_the_32_bytes_apart);
+	tcase_add_test(tcase, device_and_host_have_the_same_digest);
+	tcase_add_test(tcase, device_and_host_fill_the_same_bits);
+	tcase_add_test(tcase, the_element_check_on_the_device_sees_one_flipped_bit);
 	tcase_add_test(tcase, batches_of_every_kind);
 	tcase_add_test(tcase, a_batch_of_more_than_65535_matrices);
 	tcase_add_test(tcase, transpose_looks_where_the_pointer_lies);

@@ -1,57 +1,110 @@
 /* Transposing on the device: which kernel, and how many launches. */
 #include "runtime.h"
 
+#include <string.h>
+
 #include "../tilepair.h"
 
-/* The widest unit all elements allow.  16-byte elements have one of their own where the address is
- * known to be a multiple of 16; what an array points to is not known here. */
-static unsigned unit_of(const struct tsw_matrices *m)
+/* ---- the kernels, and what each serves ------------------------------------------------------- */
+
+/* A batch as a kernel sees it: the address is the device's own name for the memory. */
+struct job {
+	const struct tsw_matrices *m;
+	void *address; /* of the first matrix, or of the array of pointers */
+	tsw_stream stream;
+	uint64_t grid_limit;
+};
+
+/* Launches `kernel` over all tile pairs of the batch, in as many launches as the grid needs. */
+static tsw_status launch_pairs(const struct job *job, const struct tsw_kernel *kernel, unsigned unit)
 {
-	if (m->elem_size == 16 && !m->array && (uintptr_t)m->base % 16 == 0)
-		return 16;
-	return (unsigned)tsw_elem_unit(m->elem_size);
-}
-
-static tsw_status launch_all(const struct tsw_kernel *kernel, struct tsw_tiles *p, uint64_t count,
-                             tsw_stream stream, uint64_t grid_limit)
-{
-	const uint64_t limit = tsw_cuda_grid(grid_limit);
-	uint64_t total;
-
-	if (__builtin_mul_overflow(p->pairs, count, &total))
-		return tsw_fail(TSW_ERR_OVERFLOW, "count = %ju matrices have more than 2^64 tile pairs",
-		                (uintmax_t)count);
-	for (p->first = 0; p->first < total;) {
-		uint64_t left = total - p->first;
-		uint64_t blocks = left < limit ? left : limit;
-
-		TRY(tsw_cuda_launch(kernel, p, blocks, stream));
-		p->first += blocks;
-	}
-	return TSW_OK;
-}
-
-tsw_status tsw_cuda_transpose(const struct tsw_matrices *m, tsw_stream stream, uint64_t grid_limit)
-{
-	const unsigned unit = unit_of(m);
-	const struct tsw_kernel *kernel = tsw_kernel_tile33(unit);
+	const struct tsw_matrices *m = job->m;
+	const uint64_t limit = tsw_cuda_grid(job->grid_limit);
 	struct tsw_tiles p = {
+		.base = m->array ? NULL : job->address,
+		.array = m->array ? job->address : NULL,
 		.stride = m->stride * m->elem_size,
 		.n = m->n,
 		.ld = m->ld,
 		.pairs = tsw_pair_count(tsw_tile_count(m->n, kernel->tile)),
 		.units = m->elem_size / unit,
 	};
-	void *address;
+	uint64_t total;
 
-	TRY(tsw_cuda_reach(m->array ? (const void *)m->array : m->base, "a", &address));
-	if (m->array)
-		p.array = (char *const *)address;
-	else
-		p.base = (char *)address;
+	if (__builtin_mul_overflow(p.pairs, m->count, &total))
+		return tsw_fail(TSW_ERR_OVERFLOW, "count = %zu matrices have more than 2^64 tile pairs",
+		                m->count);
+	while (p.first < total) {
+		uint64_t left = total - p.first;
+		uint64_t blocks = left < limit ? left : limit;
+
+		TRY(tsw_cuda_launch(kernel, &p, blocks, job->stream));
+		p.first += blocks;
+	}
+	return TSW_OK;
+}
+
+/* 16-byte elements have a unit of their own where every address is known to be a multiple of 16;
+ * what an array points to is not known here. */
+static tsw_status launch_tile33(const struct job *job)
+{
+	const struct tsw_matrices *m = job->m;
+	unsigned unit = (unsigned)tsw_elem_unit(m->elem_size);
+
+	if (m->elem_size == 16 && !m->array && (uintptr_t)job->address % 16 == 0)
+		unit = 16;
+	return launch_pairs(job, tsw_kernel_tile33(unit), unit);
+}
+
+static int serves_all(const struct job *job)
+{
+	(void)job;
+	return 1;
+}
+
+/* The table: the first kernel that serves a job is the library's choice. */
+static const struct choice {
+	const char *name;
+	int (*serves)(const struct job *job);
+	tsw_status (*launch)(const struct job *job);
+} choices[] = {
+	{"tile33", serves_all, launch_tile33},
+};
+
+#define CHOICES (sizeof choices / sizeof *choices)
+
+const char *tsw_cuda_kernel_name(size_t index)
+{
+	return index < CHOICES ? choices[index].name : NULL;
+}
+
+/* ---- the calls ------------------------------------------------------------------------------- */
+
+/* By the kernel of that name, or, for NULL, by the first that serves. */
+static tsw_status transpose_by(const char *kernel, const struct tsw_matrices *m, tsw_stream stream,
+                               uint64_t grid_limit)
+{
+	struct job job = {.m = m, .stream = stream, .grid_limit = grid_limit};
+
+	TRY(tsw_cuda_reach(m->array ? (const void *)m->array : m->base, "a", &job.address));
 	if (tsw_nothing_to_do(m))
 		return TSW_OK;
-	return launch_all(kernel, &p, m->count, stream, grid_limit);
+	for (size_t i = 0; i < CHOICES; i++)
+		if ((!kernel || strcmp(kernel, choices[i].name) == 0) && choices[i].serves(&job))
+			return choices[i].launch(&job);
+	return tsw_fail(TSW_ERR_UNSUPPORTED, "kernel %s does not serve n = %zu, elem_size = %zu here",
+	                kernel, m->n, m->elem_size);
+}
+
+tsw_status tsw_cuda_transpose(const struct tsw_matrices *m, tsw_stream stream, uint64_t grid_limit)
+{
+	return transpose_by(NULL, m, stream, grid_limit);
+}
+
+tsw_status tsw_cuda_transpose_by(const char *kernel, const struct tsw_matrices *m,
+                                 tsw_stream stream, uint64_t grid_limit)
+{
+	return transpose_by(kernel, m, stream, grid_limit);
 }
 
 tsw_status tsw_cuda_transpose_on(const struct tsw_matrices *m, int device)
