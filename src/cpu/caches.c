@@ -6,34 +6,35 @@
 
 static struct tsw_caches caches;
 
-/* sysconf() knows nothing on some machines (aarch64); the kernel's own table is the second try. */
-static size_t sysfs_bytes(int index)
+/* The number that a line of the kernel's own table begins with: the second try where sysconf()
+ * knows nothing, as on aarch64. */
+static size_t sysfs_number(const char *name)
 {
 	char path[80], unit = 0;
-	size_t size = 0;
+	size_t number = 0;
 	FILE *file;
 
-	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
+	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index2/%s", name);
 	file = fopen(path, "re");
 	if (!file)
 		return 0;
-	if (fscanf(file, "%zu%c", &size, &unit) < 1)
-		size = 0;
+	if (fscanf(file, "%zu%c", &number, &unit) < 1)
+		number = 0;
 	fclose(file);
-	return unit == 'K' ? size << 10 : unit == 'M' ? size << 20 : size;
+	return unit == 'K' ? number << 10 : unit == 'M' ? number << 20 : number;
 }
 
-static size_t within(size_t bytes, size_t least, size_t most)
+static size_t within(size_t x, size_t least, size_t most)
 {
-	return bytes < least ? least : bytes > most ? most : bytes;
+	return x < least ? least : x > most ? most : x;
 }
 
 static void ask(void)
 {
-	long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+	long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE), ways = sysconf(_SC_LEVEL2_CACHE_ASSOC);
 
-	caches.l1_bytes = within(l1 > 0 ? (size_t)l1 : sysfs_bytes(0), 16 << 10, 256 << 10);
-	caches.l2_bytes = within(l2 > 0 ? (size_t)l2 : sysfs_bytes(2), 128 << 10, 8 << 20);
+	caches.l2_bytes = within(bytes > 0 ? (size_t)bytes : sysfs_number("size"), 128 << 10, 8 << 20);
+	caches.l2_ways = within(ways > 0 ? (size_t)ways : sysfs_number("ways_of_associativity"), 4, 64);
 }
 
 const struct tsw_caches *tsw_cpu_caches(void)

@@ -7,7 +7,7 @@
 #define TSW_LINE 64 /* bytes of a cache line */
 
 struct tsw_caches {
-	size_t l1_bytes, l2_bytes; /* of one core's data caches */
+	size_t l2_bytes, l2_ways; /* of one core's second-level cache */
 };
 
 /* Asked once; cautious numbers where the machine will not say. */

@@ -52,10 +52,17 @@ typedef void tsw_swap_wide(unsigned char *a, size_t sa, unsigned char *b, size_t
                            size_t cols, size_t width, const unsigned char *next_a,
                            const unsigned char *next_b);
 
+/* Copies `rows` rows of nbytes, ss bytes apart at src and ds at dst, which are congruent modulo 64,
+ * in whole cache lines but for the ends.  Lines of the side that is a matrix are fetched a few rows
+ * before their turn: src if `in`, else dst. */
+typedef void tsw_copy_rows(unsigned char *dst, size_t ds, const unsigned char *src, size_t ss,
+                           size_t rows, size_t nbytes, int in);
+
 struct tsw_isa {
 	const char *name;
 	const struct tsw_kernel *kernel[17]; /* by width; [0] unused */
 	tsw_swap_wide *wide;
+	tsw_copy_rows *copy;
 };
 
 extern const struct tsw_isa tsw_isa_c;

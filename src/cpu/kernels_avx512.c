@@ -115,6 +115,72 @@ X512 void rows4(vec v[16])
 
 #define HAVE_SWAP_ROWS
 
+X512 vec load_part(const unsigned char *p, size_t nbytes)
+{
+	return _mm512_maskz_loadu_epi8(_cvtu64_mask64(_bzhi_u64(~0ull, (unsigned)nbytes)), p);
+}
+
+X512 void store_part(unsigned char *p, vec v, size_t nbytes)
+{
+	_mm512_mask_storeu_epi8(p, _cvtu64_mask64(_bzhi_u64(~0ull, (unsigned)nbytes)), v);
+}
+
+/* The smallest matrices, in registers no longer than they need; 1 if done. */
+X512 int turn_tiny8(unsigned char *a, size_t sa, size_t side)
+{
+	__mmask8 m = _cvtu32_mask8((1u << side) - 1);
+	__m256i v[4], x, y, z, w;
+
+	if (side > 4)
+		return 0;
+	_Pragma("GCC unroll 4") for (size_t i = 0; i < 4; i++)
+		v[i] = i < side ? _mm256_maskz_loadu_epi64(m, a + i * sa) : _mm256_setzero_si256();
+	x = _mm256_unpacklo_epi64(v[0], v[1]);
+	y = _mm256_unpackhi_epi64(v[0], v[1]);
+	z = _mm256_unpacklo_epi64(v[2], v[3]);
+	w = _mm256_unpackhi_epi64(v[2], v[3]);
+	v[0] = _mm256_permute2x128_si256(x, z, 0x20);
+	v[1] = _mm256_permute2x128_si256(y, w, 0x20);
+	v[2] = _mm256_permute2x128_si256(x, z, 0x31);
+	v[3] = _mm256_permute2x128_si256(y, w, 0x31);
+	_Pragma("GCC unroll 4") for (size_t i = 0; i < 4; i++) if (i < side)
+		_mm256_mask_storeu_epi64(a + i * sa, m, v[i]);
+	return 1;
+}
+
+X512 int turn_tiny4(unsigned char *a, size_t sa, size_t side)
+{
+	__mmask8 m = _cvtu32_mask8((1u << side) - 1);
+	__m256i v[8], x, y, z, w;
+
+	if (side > 8)
+		return 0;
+	_Pragma("GCC unroll 8") for (size_t i = 0; i < 8; i++)
+		v[i] = i < side ? _mm256_maskz_loadu_epi32(m, a + i * sa) : _mm256_setzero_si256();
+	_Pragma("GCC unroll 8") for (int i = 0; i < 8; i += 4)
+	{
+		x = _mm256_unpacklo_epi32(v[i], v[i + 2]);
+		y = _mm256_unpacklo_epi32(v[i + 1], v[i + 3]);
+		z = _mm256_unpackhi_epi32(v[i], v[i + 2]);
+		w = _mm256_unpackhi_epi32(v[i + 1], v[i + 3]);
+		v[i] = _mm256_unpacklo_epi32(x, y);
+		v[i + 1] = _mm256_unpackhi_epi32(x, y);
+		v[i + 2] = _mm256_unpacklo_epi32(z, w);
+		v[i + 3] = _mm256_unpackhi_epi32(z, w);
+	}
+	_Pragma("GCC unroll 8") for (size_t i = 0; i < 8; i++) if (i < side)
+		_mm256_mask_storeu_epi32(a + i * sa, m,
+		                         i < 4 ? _mm256_permute2x128_si256(v[i % 4], v[i % 4 + 4], 0x20)
+		                               : _mm256_permute2x128_si256(v[i % 4], v[i % 4 + 4], 0x31));
+	return 1;
+}
+
+X512 int turn_tiny16(unsigned char *a, size_t sa, size_t side)
+{
+	(void)a, (void)sa, (void)side;
+	return 0;
+}
+
 /* Odd widths.  A row of a block is four runs of `run` bytes, one a lane once it is spread: words
  * change lanes, then bytes move within them.  A run that begins at an odd byte is taken from the
  * byte before; packing it goes lane by lane, as its words straddle them. */

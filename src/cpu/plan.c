@@ -17,17 +17,32 @@ static int rows_collide(size_t stride)
 	return 0;
 }
 
+/* Where sets are wide, lines that are thrown out come back in time from the third level and small
+ * tiles in plain order are best.  Where they are narrow, the blocks along a diagonal spread over all
+ * sets; rows that do not begin on a cache line deny that, and both tiles go by way of a buffer. */
 static enum tsw_order order_of(const struct tsw_plan *p)
 {
-	if (!p->kernel || !p->fetch || !rows_collide(p->stride))
+	if (!p->kernel || !p->fetch || !rows_collide(p->stride) || tsw_cpu_caches()->l2_ways > 8)
 		return TSW_ROWS;
-	return p->stride % TSW_LINE == 0 ? TSW_DIAGONALS : TSW_STAGED;
+	return p->align ? TSW_DIAGONALS : TSW_STAGED;
 }
 
-/* The side of a tile in bytes of row. */
-static size_t tile_bytes(const struct tsw_plan *p)
+/* The side of a tile: a run of rows long enough for memory to stream and for the ends of the run
+ * not to matter, but this pair and the next together in half of the second-level cache. */
+static size_t tile_side(const struct tsw_plan *p)
 {
-	return p->order == TSW_DIAGONALS ? 1024 : 512;
+	size_t quarter = tsw_cpu_caches()->l2_bytes / 8, side;
+
+	if (p->order == TSW_DIAGONALS || !p->fetch)
+		side = 1024 / p->width;
+	else if (p->order == TSW_ROWS && rows_collide(p->stride))
+		side = 256 / p->width;
+	else
+		side = 512 / p->width;
+	while (side > p->block && side * side * p->width > quarter)
+		side -= p->block;
+	side = side / p->block * p->block;
+	return side ? side : p->kernel ? p->block : 8;
 }
 
 struct tsw_plan tsw_cpu_plan(const struct tsw_matrices *m, const struct tsw_isa *isa)
@@ -40,12 +55,8 @@ struct tsw_plan tsw_cpu_plan(const struct tsw_matrices *m, const struct tsw_isa 
 
 	p.block = p.kernel ? p.kernel->block : 1;
 	p.fetch = m->n > tsw_cpu_caches()->l2_bytes / (m->n * m->elem_size);
-	p.order = order_of(&p);
-	p.tile = tile_bytes(&p) / p.width / p.block * p.block;
-	if (p.tile < p.block)
-		p.tile = p.block;
-	if (!p.kernel && p.tile < 8)
-		p.tile = 8;
 	p.align = p.kernel && p.stride % TSW_LINE == 0 && p.block * p.width == TSW_LINE;
+	p.order = order_of(&p);
+	p.tile = tile_side(&p);
 	return p;
 }

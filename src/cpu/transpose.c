@@ -26,13 +26,14 @@ struct grid {
 	unsigned char *base;
 	size_t first;
 	uint64_t tiles;
-	unsigned char *stage; /* buffer for two tiles, or NULL */
+	unsigned char *stage; /* two buffers of stage_bytes() each, or NULL */
 };
 
 /* A tile pair: rows x cols elements at a, cols x rows at b. */
 struct tiles {
 	unsigned char *a, *b;
 	size_t rows, cols;
+	size_t stride;
 };
 
 static struct grid grid_over(const struct tsw_plan *p, unsigned char *base, unsigned char *stage)
@@ -72,7 +73,8 @@ static struct tiles tiles_at(const struct grid *g, struct tsw_pair p)
 	return (struct tiles){.a = g->base + i * plan->stride + j * plan->width,
 	                      .b = g->base + j * plan->stride + i * plan->width,
 	                      .rows = tile_side(g, p.i),
-	                      .cols = tile_side(g, p.j)};
+	                      .cols = tile_side(g, p.j),
+	                      .stride = plan->stride};
 }
 
 /* ---- one pair -------------------------------------------------------------------------------- */
@@ -89,11 +91,11 @@ static void swap_strip(const struct tsw_plan *p, const struct tiles *t, size_t r
                        size_t count, int diagonal, const struct tiles *next, size_t next_r,
                        size_t next_c)
 {
-	size_t down = p->block * p->stride, right = p->block * p->width;
+	size_t down = p->block * t->stride, right = p->block * p->width;
 	struct tsw_strip s = {.a = t->a + r * down + c * right,
 	                      .b = t->b + c * down + r * right,
-	                      .sa = p->stride,
-	                      .sb = p->stride,
+	                      .sa = t->stride,
+	                      .sb = t->stride,
 	                      .step_a = diagonal ? down + right : right,
 	                      .step_b = diagonal ? down + right : down,
 	                      .count = count,
@@ -120,8 +122,8 @@ static void swap_edges(const struct tsw_plan *p, const struct tiles *t)
 	for (size_t r = 0; r < t->rows; r += block)
 		for (size_t c = r < whole_rows ? whole_cols : 0; c < t->cols; c += block)
 			p->kernel->swap_ragged(
-				t->a + r * p->stride + c * p->width, p->stride,
-				t->b + c * p->stride + r * p->width, p->stride,
+				t->a + r * t->stride + c * p->width, t->stride,
+				t->b + c * t->stride + r * p->width, t->stride,
 				t->rows - r < block ? t->rows - r : block,
 				t->cols - c < block ? t->cols - c : block, p->width);
 }
@@ -164,19 +166,50 @@ static void turn_tile(const struct tsw_plan *p, const struct tiles *t)
 	size_t block = p->block, side = t->rows, whole = side / block;
 
 	for (size_t r = 0; r < side; r += block) {
-		unsigned char *corner = t->a + r * p->stride + r * p->width;
+		unsigned char *corner = t->a + r * t->stride + r * p->width;
 		size_t left = side - r;
 
-		p->kernel->turn(corner, p->stride, left < block ? left : block, p->width);
+		p->kernel->turn(corner, t->stride, left < block ? left : block, p->width);
 		if (left <= block)
 			break;
 		swap_strip(p, t, r / block, r / block + 1, whole - r / block - 1, 0, NULL, 0, 0);
 		if (side % block)
-			p->kernel->swap_ragged(t->a + r * p->stride + whole * block * p->width,
-			                       p->stride,
-			                       t->a + whole * block * p->stride + r * p->width,
-			                       p->stride, block, side % block, p->width);
+			p->kernel->swap_ragged(t->a + r * t->stride + whole * block * p->width,
+			                       t->stride,
+			                       t->a + whole * block * t->stride + r * p->width,
+			                       t->stride, block, side % block, p->width);
 	}
+}
+
+/* Rows of a buffer lie a little more than a tile apart, at the same offsets from a cache line as
+ * the rows of the matrix. */
+static size_t stage_stride(const struct tsw_plan *p)
+{
+	size_t least = (p->tile * p->width + TSW_LINE - 1) / TSW_LINE * TSW_LINE + TSW_LINE;
+
+	return least + p->stride % TSW_LINE;
+}
+
+static size_t stage_bytes(const struct tsw_plan *p)
+{
+	return (p->tile * stage_stride(p) + 2 * TSW_LINE - 1) / TSW_LINE * TSW_LINE;
+}
+
+static void swap_staged(const struct grid *g, const struct tiles *t)
+{
+	const struct tsw_plan *p = g->plan;
+	struct tiles s = {.a = g->stage + (uintptr_t)t->a % TSW_LINE,
+	                  .b = g->stage + stage_bytes(p) + (uintptr_t)t->b % TSW_LINE,
+	                  .rows = t->rows,
+	                  .cols = t->cols,
+	                  .stride = stage_stride(p)};
+	size_t a_bytes = t->cols * p->width, b_bytes = t->rows * p->width;
+
+	p->isa->copy(s.a, s.stride, t->a, t->stride, t->rows, a_bytes, 1);
+	p->isa->copy(s.b, s.stride, t->b, t->stride, t->cols, b_bytes, 1);
+	swap_by_rows(p, &s, NULL);
+	p->isa->copy(t->a, t->stride, s.a, s.stride, t->rows, a_bytes, 0);
+	p->isa->copy(t->b, t->stride, s.b, s.stride, t->cols, b_bytes, 0);
 }
 
 static void swap_pair(const struct grid *g, struct tsw_pair pair, const struct tiles *next)
@@ -191,6 +224,8 @@ static void swap_pair(const struct grid *g, struct tsw_pair pair, const struct t
 		             next ? next->a : NULL, next ? next->b : NULL);
 	else if (pair.i == pair.j)
 		turn_tile(p, &t);
+	else if (g->stage)
+		swap_staged(g, &t);
 	else if (p->order == TSW_DIAGONALS)
 		swap_by_diagonals(p, &t, next);
 	else
@@ -254,6 +289,16 @@ static uint64_t share(uint64_t total, uint64_t part, uint64_t parts)
 	return total / parts * part + total % parts * part / parts;
 }
 
+/* Matrices of one block each: nothing to plan, the call is all there is. */
+static void turn_blocks(const struct tsw_kernel *kernel, const struct tsw_matrices *m,
+                        uint64_t part, uint64_t parts)
+{
+	size_t width = m->elem_size, stride = m->ld * width, end = share(m->count, part + 1, parts);
+
+	for (size_t b = share(m->count, part, parts); b < end; b++)
+		kernel->turn(matrix_at(m, b), stride, m->n, width);
+}
+
 /* Part `part` of `parts`: a contiguous range of (matrix, pair) of equal work.  The matrices lie
  * apart in an address space of 64 bits, so count * n * n elements do not overflow. */
 static void run_part(const struct tsw_plan *p, const struct tsw_matrices *m, uint64_t part,
@@ -263,14 +308,24 @@ static void run_part(const struct tsw_plan *p, const struct tsw_matrices *m, uin
 	uint64_t begin = share(m->count * each, part, parts);
 	uint64_t end = share(m->count * each, part + 1, parts);
 
+	unsigned char *stage = NULL;
+
+	if (p->kernel && m->n <= p->block) {
+		turn_blocks(p->kernel, m, part, parts);
+		return;
+	}
+	/* Without the buffer it only takes longer. */
+	if (p->order == TSW_STAGED)
+		stage = aligned_alloc(TSW_LINE, 2 * stage_bytes(p));
 	for (uint64_t b = begin / each; b < m->count && b * each < end; b++) {
-		struct grid g = grid_over(p, matrix_at(m, b), NULL);
+		struct grid g = grid_over(p, matrix_at(m, b), stage);
 		uint64_t from = b == begin / each ? pair_after(&g, begin % each) : 0;
 		uint64_t to = end - b * each < each ? pair_after(&g, end - b * each)
 		                                    : tsw_pair_count(g.tiles);
 
 		swap_pairs(&g, from, to);
 	}
+	free(stage);
 }
 
 static int threads_worth(const struct tsw_matrices *m, int nthreads)
@@ -298,7 +353,14 @@ void tsw_cpu_run(const struct tsw_plan *plan, const struct tsw_matrices *m, int 
 
 void tsw_cpu_transpose(const struct tsw_matrices *m, int nthreads)
 {
-	struct tsw_plan plan = tsw_cpu_plan(m, tsw_cpu_isa());
+	const struct tsw_isa *isa = tsw_cpu_isa();
+	const struct tsw_kernel *kernel = m->elem_size <= 16 ? isa->kernel[m->elem_size] : NULL;
+	struct tsw_plan plan;
 
+	if (m->count == 1 && kernel && m->n <= kernel->block) {
+		turn_blocks(kernel, m, 0, 1);
+		return;
+	}
+	plan = tsw_cpu_plan(m, isa);
 	tsw_cpu_run(&plan, m, nthreads);
 }
