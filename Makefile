@@ -141,6 +141,29 @@ $(BUILD)/tileswap-bench: $(call objects,$(BENCH_C) $(BENCH_CU)) $(VERIFY_O) $(ST
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $(filter %.o,$^) $(STATIC) $(BASE_LDFLAGS) -Wl,--as-needed $(LIBS) -ldl
 
+# ---- measuring -------------------------------------------------------------------------------
+# Peers that are C++ templates become plugins of the benchmark where their headers are installed.
+CXX ?= c++
+PEER_PLUGINS := $(foreach p,$(if $(wildcard /usr/include/eigen3/Eigen/Core),eigen) \
+	$(if $(wildcard /usr/include/armadillo),armadillo),$(BUILD)/peers/$(p).so)
+
+$(BUILD)/peers/%.so: bench/peers/%.cpp Makefile
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O3 -march=native -DNDEBUG -isystem /usr/include/eigen3 -fPIC -shared -o $@ $<
+
+.PHONY: peers
+peers: $(PEER_PLUGINS) ## build what the benchmark compares with, where it is installed
+
+.PHONY: bench
+bench: all peers ## measure the full set on every device present (BENCH_FLAGS=--quick: a short one)
+	$(Q)BUILD=$(BUILD) bench/run-cpu.sh $(BENCH_FLAGS)
+	$(Q)BUILD=$(BUILD) bench/run-gpu.sh $(BENCH_FLAGS)
+
+.PHONY: plots
+plots: ## draw docs/img/*.svg from bench/results/*.jsonl with gnuplot
+	$(Q)bench/plots.sh
+
 # ---- tests -----------------------------------------------------------------------------------
 # CHECK_LIBS may be set where pkg-config does not know Check.
 CHECK_LIBS   ?= $(shell pkg-config --libs check 2>/dev/null || echo -lcheck_pic -lsubunit -lrt -lm -pthread)
