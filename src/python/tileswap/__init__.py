@@ -1,0 +1,127 @@
+"""Transpose square matrices where they lie, with no second copy.
+
+    tileswap.transpose_(x)      in place; returns x
+    tileswap.checksum(x)        a digest that tells whether a transpose did what it should
+
+`x` is a NumPy array or memmap, a CuPy array, a PyTorch tensor on the CPU or on CUDA, or anything that
+speaks the buffer protocol, `__cuda_array_interface__` or DLPack.  Nothing is ever copied: what cannot
+be done in place raises NotInPlaceError (a ValueError) or TypeError, before anything is touched.
+
+Arrays on a GPU: the work is queued on the caller's current stream (PyTorch's, CuPy's, the one that
+`__cuda_array_interface__` names, else the legacy default stream), or on `stream=`, and the call
+returns at once.  An array that is not PyTorch's or CuPy's must lie on the current device.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, NamedTuple, TypeVar
+
+from ._arrays import Array, array_of, matrices_of
+from ._library import NotInPlaceError, Status, TileswapError, _Digest, check, library
+
+__all__ = [
+    "Digest",
+    "NotInPlaceError",
+    "Status",
+    "TileswapError",
+    "checksum",
+    "cuda_available",
+    "transpose_",
+]
+
+__version__: str = library.tsw_version().decode()
+
+_T = TypeVar("_T")
+
+
+class Digest(NamedTuple):
+    """Two sums over a matrix: `placed` depends on every element and its place, `values` on the
+    elements alone.  If only `placed` differs, elements are whole but in wrong places."""
+
+    placed: int
+    values: int
+
+    def __str__(self) -> str:
+        return f"placed={self.placed:016x} values={self.values:016x}"
+
+
+def _stream_handle(stream: Any) -> int | None:
+    """The cudaStream_t in an int or in a stream object of PyTorch, CuPy, Numba or cuda.core."""
+    if stream is None or isinstance(stream, int):
+        return stream
+    if hasattr(stream, "__cuda_stream__"):
+        protocol = stream.__cuda_stream__
+        return int((protocol() if callable(protocol) else protocol)[1])
+    for name in ("cuda_stream", "ptr", "handle"):
+        handle = getattr(stream, name, None)
+        if handle is not None:
+            return int(getattr(handle, "value", handle) or 0)
+    raise TypeError(f"stream is no CUDA stream: {type(stream).__qualname__}")
+
+
+def _check_place(array: Array, threads: int, stream: int | None) -> None:
+    if array.on_device and threads:
+        raise ValueError("threads= is for arrays in host memory, this one lies on a GPU")
+    if not array.on_device and stream is not None:
+        raise ValueError("stream= is for arrays on a GPU, this one lies in host memory")
+
+
+def transpose_(x: _T, *, element_axes: int = 0, threads: int = 0, stream: Any = None) -> _T:
+    """Transposes `x` in place and returns it: x[..., i, j] and x[..., j, i] change places.
+
+    The last two axes must be square.  Axes before them are a batch of matrices.  Rows may be further
+    apart than they are long (a window of a larger matrix), row-major and column-major are alike.
+
+    element_axes  so many trailing axes make one element and stay together: 1 on a [B, S, H, D] array
+                  with S = H gives [B, H, S, D]
+    threads       for host memory; 0 is as many as OpenMP would use
+    stream        for GPU memory: a handle or a stream object, instead of the current stream
+
+    Memory-mapped arrays are changed in memory; flush() writes them.  A tensor that requires grad is
+    refused.  Raises NotInPlaceError, TypeError, or TileswapError for a failure of the library.
+    """
+    handle = _stream_handle(stream)
+    array = array_of(x, True, handle)
+    _check_place(array, threads, handle)
+    m = matrices_of(array, element_axes)
+    if m is None:
+        return x
+    shape = (array.address, m.n, m.ld, m.elem_size, m.stride, m.count)
+    if array.on_device:
+        with array.device:
+            check(library.tsw_transpose_batch_device(*shape, array.stream() if handle is None else handle))
+    else:
+        check(library.tsw_transpose_batch_host(*shape, threads))
+    array.changed()
+    return x
+
+
+def checksum(x: Any, *, transposed: bool = False, element_axes: int = 0, threads: int = 0, stream: Any = None) -> Digest:
+    """The digest of one matrix, by its indices, whatever its memory layout.
+
+    checksum(x) before equals checksum(x, transposed=True) after transpose_(x).  The other arguments
+    are those of transpose_.  Read-only arrays and tensors that require grad are welcome.  On a GPU it
+    runs after the work on the stream and waits for the result.
+    """
+    handle = _stream_handle(stream)
+    array = array_of(x, False, handle)
+    _check_place(array, threads, handle)
+    m = matrices_of(array, element_axes)
+    if m is None:
+        return Digest(0, 0)
+    if m.count != 1:
+        raise ValueError(f"a digest is of one matrix, this is a batch of {m.count}")
+    digest = _Digest()
+    shape = (array.address, m.n, m.ld, m.elem_size, bool(transposed) != m.column_major, ctypes.byref(digest))
+    if array.on_device:
+        with array.device:
+            check(library.tsw_checksum_device(*shape, array.stream() if handle is None else handle))
+    else:
+        check(library.tsw_checksum_host(*shape, threads))
+    return Digest(digest.placed, digest.values)
+
+
+def cuda_available() -> bool:
+    """Whether the library was built with CUDA and finds a usable device."""
+    return library.tsw_cuda_status() == Status.OK

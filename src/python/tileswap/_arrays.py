@@ -1,0 +1,289 @@
+"""From an object of any array library to an address, a shape and strides.  Nothing here copies."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import sys
+from ctypes import POINTER, Structure, c_char_p, c_int, c_ssize_t, c_void_p
+from typing import Any, Callable, ContextManager, NamedTuple, Sequence
+
+from . import _dlpack
+from ._library import NotInPlaceError, Status
+
+
+class Array(NamedTuple):
+    """Where an object lies and how."""
+
+    address: int
+    shape: Sequence[int]
+    strides: Sequence[int] | None  # bytes; None: C-contiguous
+    itemsize: int
+    on_device: bool = False
+    # Entered around the call; makes the array's device the current one.
+    device: ContextManager[Any] = contextlib.nullcontext()
+    # The caller's current stream; asked for inside `device`.
+    stream: Callable[[], int] = lambda: 0
+    # Called when bytes were changed.
+    changed: Callable[[], None] = lambda: None
+    keep: Any = None  # what must outlive the call
+
+
+class Matrices(NamedTuple):
+    """What the library is given: counts in elements."""
+
+    n: int
+    ld: int
+    elem_size: int
+    stride: int
+    count: int
+    column_major: bool  # the rows, as the object indexes them, are columns in memory
+
+
+# ---- the sources ---------------------------------------------------------------------------------
+
+
+def _loaded(module: str, name: str) -> Any:
+    """A class of a module, or () where the module is not loaded: then nothing is an instance of it."""
+    return getattr(sys.modules.get(module), name, ())
+
+
+def _from_torch(x: Any, write: bool) -> Array:
+    torch = sys.modules["torch"]
+    if x.layout is not torch.strided:
+        raise NotInPlaceError(f"the tensor's layout is {x.layout}: only torch.strided has rows")
+    if write and x.requires_grad:
+        raise NotInPlaceError(
+            "the tensor requires grad: autograd would not see its elements move, and gradients would belong to "
+            "other places; pass x.detach(), which shares the memory, if that is what you want"
+        )
+    if x.device.type not in ("cpu", "cuda"):
+        raise NotInPlaceError(f"the tensor lies on '{x.device.type}': only cpu and cuda are supported", Status.ERR_WHERE)
+
+    def changed() -> None:
+        # What autograd saved of these bytes is stale now; the version counter tells it.
+        bump = getattr(getattr(torch.autograd, "graph", None), "increment_version", None)
+        if bump and not x.is_inference():
+            bump(x)
+
+    size = x.element_size()
+    array = Array(x.data_ptr(), x.shape, [step * size for step in x.stride()], size, changed=changed)
+    if x.device.type == "cpu":
+        return array
+    return array._replace(
+        on_device=True,
+        device=torch.cuda.device(x.device),
+        stream=lambda: torch.cuda.current_stream(x.device).cuda_stream,
+    )
+
+
+def _from_numpy(x: Any, write: bool) -> Array:
+    if isinstance(x, sys.modules["numpy"].ma.MaskedArray):
+        raise NotInPlaceError("a masked array: its mask would stay behind; pass x.data and x.mask one after the other")
+    if x.dtype.hasobject:
+        raise NotInPlaceError("the elements are Python objects", Status.ERR_TYPE)
+    if write and not x.flags.writeable:
+        raise NotInPlaceError("the array is read-only", Status.ERR_WHERE)
+    return Array(x.__array_interface__["data"][0], x.shape, x.strides, x.itemsize)
+
+
+def _from_cupy(x: Any, write: bool) -> Array:
+    cuda = sys.modules["cupy"].cuda
+    return Array(
+        x.data.ptr,
+        x.shape,
+        x.strides,
+        x.itemsize,
+        on_device=True,
+        device=x.device,
+        stream=lambda: cuda.get_current_stream().ptr,
+    )
+
+
+def _from_cuda_array_interface(x: Any, write: bool) -> Array:
+    interface = x.__cuda_array_interface__
+    address, read_only = interface["data"]
+    if write and read_only:
+        raise NotInPlaceError("the array is read-only", Status.ERR_WHERE)
+    if interface.get("mask") is not None:
+        raise NotInPlaceError("a masked array: its mask would stay behind")
+    stream = interface.get("stream") or 0
+    return Array(
+        address or 0,
+        interface["shape"],
+        interface.get("strides"),
+        int(interface["typestr"][2:]),
+        on_device=True,
+        stream=lambda: stream,
+    )
+
+
+def _from_dlpack(x: Any, write: bool, stream: int | None) -> Array:
+    if write and type(x).__module__.partition(".")[0] in ("jax", "jaxlib"):
+        raise NotInPlaceError("JAX arrays are immutable", Status.ERR_WHERE)
+    where = x.__dlpack_device__()[0]
+    if where not in (_dlpack.CPU, _dlpack.CUDA, _dlpack.CUDA_HOST, _dlpack.CUDA_MANAGED):
+        raise NotInPlaceError(f"the array lies on a device of DLPack type {int(where)}: not supported", Status.ERR_WHERE)
+    on_device = where in (_dlpack.CUDA, _dlpack.CUDA_MANAGED)
+    order = stream or 1  # DLPack's name for the legacy default stream
+    capsule = _dlpack.export(x, order if on_device else None)
+    tensor, flags = _dlpack.tensor(capsule)
+    if write and flags & _dlpack.READ_ONLY:
+        raise NotInPlaceError("the array is read-only", Status.ERR_WHERE)
+    if flags & _dlpack.IS_COPIED:
+        raise NotInPlaceError("the array's library hands out a copy, not the array", Status.ERR_WHERE)
+    bits = tensor.type_bits * tensor.type_lanes
+    if bits % 8:
+        raise NotInPlaceError(f"elements of {bits} bits", Status.ERR_ELEM_SIZE)
+    shape = tensor.shape[: tensor.ndim]
+    strides = [step * bits // 8 for step in tensor.strides[: tensor.ndim]] if tensor.strides else None
+    return Array(
+        (tensor.data or 0) + tensor.byte_offset, shape, strides, bits // 8, on_device, stream=lambda: order, keep=capsule
+    )
+
+
+class _Buffer(Structure):
+    """Py_buffer."""
+
+    _fields_ = [
+        ("buf", c_void_p),
+        ("obj", c_void_p),
+        ("len", c_ssize_t),
+        ("itemsize", c_ssize_t),
+        ("readonly", c_int),
+        ("ndim", c_int),
+        ("format", c_char_p),
+        ("shape", POINTER(c_ssize_t)),
+        ("strides", POINTER(c_ssize_t)),
+        ("suboffsets", POINTER(c_ssize_t)),
+        ("internal", c_void_p),
+    ]
+
+    def __del__(self) -> None:
+        if self.obj:
+            _release_buffer(ctypes.byref(self))
+
+
+_get_buffer = ctypes.pythonapi.PyObject_GetBuffer
+_get_buffer.restype, _get_buffer.argtypes = c_int, [ctypes.py_object, POINTER(_Buffer), c_int]
+_release_buffer = ctypes.pythonapi.PyBuffer_Release
+_release_buffer.restype, _release_buffer.argtypes = None, [POINTER(_Buffer)]
+_has_buffer = ctypes.pythonapi.PyObject_CheckBuffer
+_has_buffer.restype, _has_buffer.argtypes = c_int, [ctypes.py_object]
+_PYBUF_STRIDES = 0x18
+
+
+def _from_buffer(x: Any, write: bool) -> Array:
+    buffer = _Buffer()
+    _get_buffer(x, ctypes.byref(buffer), _PYBUF_STRIDES)
+    if write and buffer.readonly:
+        raise NotInPlaceError("the buffer is read-only", Status.ERR_WHERE)
+    return Array(
+        buffer.buf or 0,
+        buffer.shape[: buffer.ndim] if buffer.ndim else (),
+        buffer.strides[: buffer.ndim] if buffer.ndim else (),
+        buffer.itemsize,
+        keep=buffer,
+    )
+
+
+def array_of(x: Any, write: bool, stream: int | None) -> Array:
+    """Where `x` lies.  `stream` is what the caller asked for, if anything."""
+    if isinstance(x, _loaded("torch", "Tensor")):
+        return _from_torch(x, write)
+    if isinstance(x, _loaded("numpy", "ndarray")):
+        return _from_numpy(x, write)
+    if isinstance(x, _loaded("cupy", "ndarray")):
+        return _from_cupy(x, write)
+    if hasattr(x, "__cuda_array_interface__"):
+        return _from_cuda_array_interface(x, write)
+    if _has_buffer(x):
+        return _from_buffer(x, write)
+    if hasattr(x, "__dlpack__"):
+        return _from_dlpack(x, write, stream)
+    raise TypeError(
+        f"{type(x).__module__}.{type(x).__qualname__} shows no memory: it is no NumPy or CuPy array, no PyTorch tensor, "
+        "and speaks neither the buffer protocol nor __cuda_array_interface__ nor DLPack"
+    )
+
+
+# ---- shape and strides ---------------------------------------------------------------------------
+
+
+def _contiguous(shape: Sequence[int], itemsize: int) -> list[int]:
+    strides = [itemsize] * len(shape)
+    for axis in range(len(shape) - 1, 0, -1):
+        strides[axis - 1] = strides[axis] * shape[axis]
+    return strides
+
+
+def _element_size(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
+    """Bytes of an element that is made of whole trailing axes."""
+    size = itemsize
+    for extent, step in zip(reversed(shape), reversed(strides)):
+        if extent > 1 and step != size:
+            raise NotInPlaceError(f"the axes of an element are not contiguous: stride {step} bytes where {size} is needed")
+        size *= extent
+    return size
+
+
+def _leading_dimension(n: int, row_step: int, col_step: int, size: int) -> tuple[int, bool]:
+    """ld in elements, and whether the array is column-major."""
+    column_major = col_step != size and row_step == size
+    inner, outer = (row_step, col_step) if column_major else (col_step, row_step)
+    if inner < 0 or outer < 0:
+        raise NotInPlaceError(f"negative strides ({row_step}, {col_step} bytes): pass the array that is not flipped")
+    if inner == 0 or outer == 0:
+        raise NotInPlaceError("stride 0: elements share their memory (a broadcast or expanded array)")
+    if inner != size:
+        raise NotInPlaceError(
+            f"strides of {row_step} and {col_step} bytes: neighbours of a row or of a column must be {size} bytes apart"
+        )
+    if outer % size:
+        raise NotInPlaceError(f"the stride of {outer} bytes is no multiple of the element's {size}")
+    if outer // size < n:
+        raise NotInPlaceError(f"rows overlap: they are {outer // size} elements apart and {n} long")
+    return outer // size, column_major
+
+
+def _batch(shape: Sequence[int], strides: Sequence[int], size: int) -> tuple[int, int]:
+    """(count, stride in elements) of the axes before the matrix, merged into one."""
+    count, stride = 1, 0
+    axes = [(step, extent) for step, extent in zip(strides, shape) if extent != 1]
+    for step, extent in sorted(axes):
+        if step < 0:
+            raise NotInPlaceError(f"negative stride ({step} bytes) between matrices")
+        if step == 0:
+            raise NotInPlaceError("stride 0: matrices share their memory (a broadcast or expanded array)")
+        if step % size:
+            raise NotInPlaceError(f"the stride of {step} bytes between matrices is no multiple of the element's {size}")
+        if count == 1:
+            stride = step // size
+        elif step != count * stride * size:
+            raise NotInPlaceError(
+                f"the {len(axes)} batch axes are not evenly spaced: pass the arrays x[i] of the first one one by one"
+            )
+        count *= extent
+    return count, stride
+
+
+def matrices_of(array: Array, element_axes: int) -> Matrices | None:
+    """The matrices in an array; None if there is nothing in it."""
+    if element_axes < 0:
+        raise ValueError(f"element_axes = {element_axes} is negative")
+    shape = list(array.shape)
+    strides = list(array.strides) if array.strides is not None else _contiguous(shape, array.itemsize)
+    col = len(shape) - element_axes - 1
+    if col < 1:
+        raise NotInPlaceError(
+            f"{len(shape)} axes, {element_axes} of them in an element: a matrix needs two more", Status.ERR_LD
+        )
+    n = shape[col]
+    if shape[col - 1] != n:
+        raise NotInPlaceError(f"not square: {shape[col - 1]} x {n}", Status.ERR_LD)
+    if 0 in shape:
+        return None
+    size = _element_size(shape[col + 1 :], strides[col + 1 :], array.itemsize)
+    ld, column_major = _leading_dimension(n, strides[col - 1], strides[col], size) if n > 1 else (1, False)
+    count, stride = _batch(shape[: col - 1], strides[: col - 1], size)
+    return Matrices(n, ld, size, stride, count, column_major)

@@ -1,0 +1,207 @@
+"""PyTorch and CuPy on a GPU: current streams, graphs, devices, views, refusals."""
+
+import pytest
+import tileswap
+from conftest import need
+
+pytestmark = pytest.mark.usefixtures("gpu")
+
+
+@pytest.fixture
+def torch():
+    torch = need("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("PyTorch sees no GPU")
+    return torch
+
+
+@pytest.fixture
+def cupy():
+    return need("cupy")
+
+
+def coded(torch, *shape, dtype=None):
+    count = 1
+    for extent in shape:
+        count *= extent
+    return (torch.arange(count, device="cuda") % 241).reshape(shape).to(dtype or torch.float32)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "bfloat16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("n", [0, 1, 33, 1000])
+def test_torch_widths(torch, n, dtype):
+    x = coded(torch, n, n, dtype=getattr(torch, dtype))
+    want = x.t().clone()
+    digest = tileswap.checksum(x)
+    where = x.data_ptr()
+    assert tileswap.transpose_(x) is x
+    assert x.data_ptr() == where and torch.equal(x, want)
+    assert tileswap.checksum(x, transposed=True) == digest == tileswap.checksum(want.cpu(), transposed=True)
+
+
+def test_torch_views_batches_heads(torch):
+    whole = coded(torch, 50, 70)
+    want = whole.clone()
+    want[5:45, 20:60] = whole[5:45, 20:60].t()
+    tileswap.transpose_(whole[5:45, 20:60])
+    assert torch.equal(whole, want)
+    x = coded(torch, 2, 3, 100, 100)
+    want = x.transpose(-1, -2).clone()
+    assert torch.equal(tileswap.transpose_(x), want)
+    x = coded(torch, 2, 64, 64, 128, dtype=torch.bfloat16)
+    want = x.transpose(1, 2).clone()
+    assert torch.equal(tileswap.transpose_(x, element_axes=1), want)
+
+
+def test_torch_allocates_nothing(torch):
+    x = coded(torch, 2048, 2048)
+    tileswap.transpose_(x)
+    torch.cuda.reset_peak_memory_stats()
+    allocated, (free, _) = torch.cuda.memory_allocated(), torch.cuda.mem_get_info()
+    tileswap.transpose_(x)
+    torch.cuda.synchronize()
+    assert torch.cuda.max_memory_allocated() == allocated and torch.cuda.mem_get_info()[0] == free
+
+
+def test_torch_current_stream(torch):
+    x = coded(torch, 4096, 4096)
+    want = coded(torch, 4096, 4096).t().contiguous()
+    torch.cuda.synchronize()
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        torch.cuda._sleep(100_000_000)  # some 50 ms: a call on another stream would run ahead
+        x += 1
+        tileswap.transpose_(x)
+        done = torch.cuda.Event()
+        done.record()
+    assert not done.query()  # it returned before the work was done
+    side.synchronize()
+    assert torch.equal(x, want + 1)
+    tileswap.transpose_(x, stream=side)
+    side.synchronize()
+    assert torch.equal(x, coded(torch, 4096, 4096) + 1)
+
+
+def test_torch_graph(torch):
+    x = coded(torch, 1000, 1000)
+    first, second = x.clone(), x.t().clone()
+    graph = torch.cuda.CUDAGraph()
+    tileswap.transpose_(x)
+    torch.cuda.synchronize()
+    with torch.cuda.graph(graph):
+        tileswap.transpose_(x)
+    assert torch.equal(x, second)  # captured, not run
+    graph.replay()
+    assert torch.equal(x, first)
+    graph.replay()
+    assert torch.equal(x, second)
+
+
+def test_torch_refuses(torch):
+    with pytest.raises(tileswap.NotInPlaceError, match="autograd"):
+        tileswap.transpose_(coded(torch, 4, 4).requires_grad_())
+    with pytest.raises(tileswap.NotInPlaceError, match="not square"):
+        tileswap.transpose_(coded(torch, 4, 5))
+    with pytest.raises(ValueError, match="threads="):
+        tileswap.transpose_(coded(torch, 4, 4), threads=2)
+
+
+def test_torch_second_device(torch):
+    if torch.cuda.device_count() < 2:
+        pytest.skip("one GPU")
+    x = coded(torch, 300, 300).to("cuda:1")
+    want = x.t().clone()
+    assert torch.equal(tileswap.transpose_(x), want)
+    assert torch.cuda.current_device() == 0
+
+
+def test_pinned_memory_is_host_memory(torch):
+    x = coded(torch, 200, 200).cpu().pin_memory()
+    want = x.t().clone()
+    assert torch.equal(tileswap.transpose_(x), want)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f2", "f4", "f8", "c16"])
+@pytest.mark.parametrize("n", [0, 1, 33, 500])
+def test_cupy_widths(cupy, n, dtype):
+    x = (cupy.arange(n * n) % 241).astype(dtype).reshape(n, n)
+    want = x.T.copy()
+    digest = tileswap.checksum(x)
+    assert tileswap.transpose_(x) is x
+    assert (x == want).all()
+    assert tileswap.checksum(x, transposed=True) == digest
+
+
+def test_cupy_views_and_batches(cupy):
+    whole = cupy.arange(40 * 60.0).reshape(40, 60)
+    want = whole.copy()
+    want[:, 7:47] = whole[:, 7:47].T
+    tileswap.transpose_(whole[:, 7:47])
+    assert (whole == want).all()
+    x = cupy.asfortranarray(cupy.arange(2500.0).reshape(50, 50))
+    assert (tileswap.transpose_(x) == cupy.arange(2500.0).reshape(50, 50).T).all()
+    x = cupy.arange(3 * 20 * 20.0).reshape(3, 20, 20)
+    want = x.swapaxes(1, 2).copy()
+    assert (tileswap.transpose_(x) == want).all()
+    with pytest.raises(tileswap.NotInPlaceError, match="stride 0"):
+        tileswap.transpose_(cupy.broadcast_to(x[0, 0], (20, 20)))
+
+
+def test_cupy_current_stream(cupy):
+    x = cupy.zeros((2000, 2000))
+    cupy.cuda.Device().synchronize()
+    side = cupy.cuda.Stream(non_blocking=True)
+    with side:
+        for _ in range(50):
+            x += 1
+        x[0] = 7
+        tileswap.transpose_(x)
+        x[0] = 9
+    side.synchronize()
+    assert (x[1:, 0] == 7).all() and (x[0] == 9).all() and (x[1:, 1:] == 50).all()
+
+
+class OnlyInterface:
+    """An array of an unknown library."""
+
+    def __init__(self, x, stream):
+        self.__cuda_array_interface__ = dict(x.__cuda_array_interface__, stream=stream)
+
+
+def test_cuda_array_interface(cupy):
+    x = cupy.arange(900.0).reshape(30, 30)
+    cupy.cuda.Device().synchronize()
+    for stream in (None, 1, 2, cupy.cuda.Stream(non_blocking=True).ptr):
+        want = x.T.copy()
+        cupy.cuda.Device().synchronize()
+        tileswap.transpose_(OnlyInterface(x, stream))
+        cupy.cuda.Device().synchronize()
+        assert (x == want).all()
+
+
+class OnlyDLPack:
+    def __init__(self, x):
+        self.x = x
+
+    def __dlpack__(self, **arguments):
+        return self.x.__dlpack__(**arguments)
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+def test_dlpack(library, request):
+    module = request.getfixturevalue(library)
+    x = coded(module, 64, 64) if library == "torch" else module.arange(4096.0).reshape(64, 64)
+    want = x.T.clone() if library == "torch" else x.T.copy()
+    tileswap.transpose_(OnlyDLPack(x))
+    assert (x == want).all()
+
+
+def test_jax_is_refused():
+    need("jax")
+    import jax.numpy
+
+    with pytest.raises(tileswap.NotInPlaceError):
+        tileswap.transpose_(jax.numpy.zeros((4, 4)))
