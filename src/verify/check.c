@@ -193,11 +193,15 @@ static void check_band(const struct check *k, uint64_t task, struct found *f)
 static void check_all(const struct check *k, int nthreads, struct found *all)
 {
 	const uint64_t tasks = tsw_tile_count(k->l.n, k->side) * k->l.count;
-	const int threads = tsw_cpu_threads(nthreads);
+	const int threads = tasks > 1 ? tsw_cpu_threads(nthreads) : 1;
 
-	(void)threads;
+	if (threads == 1) {
+		for (uint64_t task = 0; task < tasks; task++)
+			check_band(k, task, all);
+		return;
+	}
 #ifdef _OPENMP
-#pragma omp parallel num_threads(threads) if (threads > 1 && tasks > 1)
+#pragma omp parallel num_threads(threads)
 #endif
 	{
 		struct found mine = {0};

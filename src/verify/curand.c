@@ -83,13 +83,20 @@ tsw_status tsw_curand_fail(int error, const char *call)
 			"cuRAND: %.*s: status %d", end ? (int)(end - call) : 0, call, error);
 }
 
+tsw_status tsw_curand_seek(const struct tsw_curand *curand, tsw_curand_generator generator,
+			   uint64_t seed, uint64_t first)
+{
+	TRY_CURAND(curand->set_seed(generator, seed));
+	TRY_CURAND(curand->set_offset(generator, first));
+	return TSW_OK;
+}
+
 tsw_status tsw_curand_words(const struct tsw_curand *curand, tsw_curand_generator generator,
-			    uint64_t first, unsigned *out, size_t nwords)
+			    unsigned *out, size_t nwords)
 {
 	for (size_t done = 0; done < nwords;) {
 		const size_t left = nwords - done, part = left < CALL_WORDS ? left : CALL_WORDS;
 
-		TRY_CURAND(curand->set_offset(generator, first + done));
 		TRY_CURAND(curand->generate(generator, out + done, part));
 		done += part;
 	}

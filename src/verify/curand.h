@@ -24,9 +24,13 @@ struct tsw_curand {
  */
 tsw_status tsw_curand_load(const struct tsw_curand **curand);
 
-/* `nwords` words of the stream of `seed` from word `first` on, however many. */
+/* Begins the stream of `seed` at word `first`; costly. */
+tsw_status tsw_curand_seek(const struct tsw_curand *curand, tsw_curand_generator generator,
+			   uint64_t seed, uint64_t first);
+
+/* The next `nwords` words, however many.  All but the last call must ask for a multiple of 4. */
 tsw_status tsw_curand_words(const struct tsw_curand *curand, tsw_curand_generator generator,
-			    uint64_t first, unsigned *out, size_t nwords);
+			    unsigned *out, size_t nwords);
 
 /* The detail of a failed call. */
 tsw_status tsw_curand_fail(int error, const char *call);

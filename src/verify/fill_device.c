@@ -71,8 +71,8 @@ static tsw_status fill_by_generator(const struct tsw_curand *curand, tsw_curand_
 	const size_t words = (uintptr_t)a % VECTOR_BYTES ? 0 : nbytes / VECTOR_BYTES * 4;
 
 	TRY_CURAND(curand->set_stream(generator, stream));
-	TRY_CURAND(curand->set_seed(generator, seed));
-	TRY(tsw_curand_words(curand, generator, 0, a, words));
+	TRY(tsw_curand_seek(curand, generator, seed, 0));
+	TRY(tsw_curand_words(curand, generator, a, words));
 	TRY(fill_staged(curand, generator, a, 4 * words, nbytes, stream));
 	TRY_CUDA(cudaStreamSynchronize(stream));
 	return TSW_OK;
