@@ -82,7 +82,7 @@ CLI_C    := $(wildcard src/cli/*.c)
 BENCH_C  := $(wildcard bench/*.c bench/peers/*.c)
 BENCH_CU := $(if $(filter 1,$(HAVE_CUDA)),$(wildcard bench/*.cu))
 TEST_C   := $(wildcard tests/test_*.c)
-SUPPORT_C := $(wildcard tests/support/*.c tests/simt/*.c tests/crash/*.c)
+SUPPORT_C := $(wildcard tests/support/*.c)
 
 objects = $(patsubst %,$(OBJ)/%.o,$(1))
 LIB_O    := $(call objects,$(LIB_C) $(LIB_CU))
@@ -177,6 +177,11 @@ $(BUILD)/tests/%: $(OBJ)/tests/%.c.o $(call objects,$(SUPPORT_C)) $(VERIFY_O) $(
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -o $@ $(filter %.o,$^) $(STATIC) $(BASE_LDFLAGS) $(CHECK_LIBS) $(LIBS) -ldl
+
+# The kernels' text on the host answers to the names of the device kernels: it is linked into the
+# suites that run it and into nothing else.
+$(filter $(BUILD)/tests/test_simt%,$(TESTS)): $(call objects,$(wildcard tests/simt/*.c))
+$(filter $(BUILD)/tests/test_file%,$(TESTS)): $(call objects,$(wildcard tests/crash/*.c))
 
 .PHONY: tests
 tests: $(TESTS) all ## build the test programs
