@@ -1,0 +1,394 @@
+#include "engine.h"
+
+#include "../digest/digest.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Longer runs than this gain nothing on a disk. */
+#define RUN_BYTES (256u << 10)
+/* Fewer tiles than this leave nothing to overlap. */
+#define LEAST_TILES 6
+
+uint64_t tsw_choose_tile(const struct tsw_grid *grid, uint64_t memory_bytes)
+{
+	const uint64_t pair = memory_bytes / TSW_WORKS, s = grid->elem_size;
+	uint64_t tile = (uint64_t)sqrt((double)(pair / 2 / s)), wanted = RUN_BYTES / s;
+	struct tsw_grid g = *grid;
+
+	if (wanted < tsw_tile_count(grid->n, LEAST_TILES))
+		wanted = tsw_tile_count(grid->n, LEAST_TILES);
+	if (tile > wanted && wanted)
+		tile = wanted;
+	if (tile > grid->n)
+		tile = grid->n;
+	/* Hashes of the bands need a little room beside the tiles. */
+	for (; tile; tile -= 1 + tile / 128) {
+		g.tile = tile;
+		if (tsw_work_bytes(&g) <= pair)
+			break;
+	}
+	return tile;
+}
+
+tsw_status tsw_engine_sync(struct tsw_engine *e, const struct tsw_file *f, enum tsw_barrier why)
+{
+	return e->o->process_only ? TSW_OK : tsw_sync(f, why);
+}
+
+/* ---- reading ahead --------------------------------------------------------------------------- */
+
+static void read_ahead(struct tsw_engine *e)
+{
+	while (e->idles && e->ahead < e->pairs) {
+		struct tsw_work *w = e->idle[--e->idles];
+
+		e->queue[e->queued++] = w;
+		tsw_work_read(w, e->ahead++);
+	}
+}
+
+static void release(struct tsw_engine *e, struct tsw_work *w)
+{
+	e->idle[e->idles++] = w;
+	read_ahead(e);
+}
+
+static struct tsw_work *first_of_queue(struct tsw_engine *e)
+{
+	struct tsw_work *w = e->queue[0];
+
+	memmove(e->queue, e->queue + 1, --e->queued * sizeof e->queue[0]);
+	return w;
+}
+
+/* Everything that was begun has ended. */
+static void drain(struct tsw_engine *e)
+{
+	for (unsigned i = 0; i < TSW_WORKS && e->shop.pool; i++) {
+		tsw_pool_wait(e->shop.pool, &e->work[i].reading);
+		tsw_pool_wait(e->shop.pool, &e->work[i].payload.job);
+		tsw_pool_wait(e->shop.pool, &e->work[i].first.job);
+		tsw_pool_wait(e->shop.pool, &e->work[i].second.job);
+	}
+}
+
+static tsw_status report(struct tsw_engine *e, uint64_t pairs_done)
+{
+	const struct tsw_grid *g = &e->shop.grid;
+
+	e->done_bytes = tsw_bytes_before(g, pairs_done);
+	if (e->o->progress &&
+	    e->o->progress(e->o->user, e->done_bytes, tsw_bytes_before(g, UINT64_MAX)))
+		return TSW_ERR_INTERRUPTED;
+	return TSW_OK;
+}
+
+/* The next pair whose tiles are not each other's transposes already, with half A's new contents
+ * made; *next is NULL after the last. */
+static tsw_status take_next(struct tsw_engine *e, struct tsw_work **next)
+{
+	*next = NULL;
+	while (e->queued) {
+		struct tsw_work *w = first_of_queue(e);
+
+		TRY(tsw_work_first_half(w));
+		e->digest = tsw_digest_add(e->digest, w->digest);
+		w->digest = e->digest;
+		if (!tsw_hash_equal(w->ha, w->ha_new)) {
+			*next = w;
+			return TSW_OK;
+		}
+		tsw_work_forget(w, 0);
+		release(e, w);
+	}
+	return TSW_OK;
+}
+
+static struct tsw_pair_hash as_it_is(const struct tsw_work *w)
+{
+	return w ? (struct tsw_pair_hash){w->k, w->ha, w->hb}
+		 : (struct tsw_pair_hash){.k = TSW_NO_PAIR};
+}
+
+/* ---- one pair after the other ---------------------------------------------------------------- */
+
+/* The file has not been cut off below us: a write would make it longer again, with a hole. */
+static tsw_status still_whole(struct tsw_engine *e)
+{
+	const struct tsw_file *f = &e->shop.data;
+	struct tsw_file_status s;
+
+	if (f->io->status(f->io->user, f->fd, &s))
+		return tsw_io_failed(f->path, "stat");
+	if (s.bytes < tsw_grid_end(&e->shop.grid))
+		return tsw_fail(TSW_ERR_IO,
+				"%s: cut off at %ju bytes while it was being transposed", f->path,
+				(uintmax_t)s.bytes);
+	return TSW_OK;
+}
+
+static tsw_status write_record(struct tsw_engine *e, const struct tsw_work *w,
+			       const struct tsw_work *next)
+{
+	struct tsw_record r = {.sequence = e->sequence,
+			       .k = w->k,
+			       .payload_bytes = tsw_region_bytes(&w->a),
+			       .a = w->ha,
+			       .b = w->hb,
+			       .new_a = w->ha_new,
+			       .next = as_it_is(next),
+			       .previous = e->previous,
+			       .digest = w->digest};
+
+	TRY(tsw_record_write(&e->journal, &r));
+	e->result->traffic.journalled += TSW_BLOCK;
+	return TSW_OK;
+}
+
+/* The invariant of the ring: the record that is overwritten now was settled by a sync that began
+ * after its last write had ended. */
+static tsw_status check_settled(const struct tsw_engine *e)
+{
+	if (e->sequence >= 2 && e->settled < e->sequence - 1)
+		return tsw_fail(TSW_ERR_JOURNAL, "internal: record %ju is not settled",
+				(uintmax_t)(e->sequence - 2));
+	return TSW_OK;
+}
+
+/* Waits for the last write of the pair before; its memory is free then. */
+static tsw_status end_pair(struct tsw_engine *e, struct tsw_work *w)
+{
+	TRY(tsw_pool_wait(e->shop.pool, &w->second.job));
+	tsw_work_forget(w, 0);
+	release(e, w);
+	return TSW_OK;
+}
+
+/* The pair `w` from its record to the moment its last write is begun; `before` is the pair whose
+ * last write is still under way, or NULL.  *next is the pair to come. */
+static tsw_status write_pair(struct tsw_engine *e, struct tsw_work *w, struct tsw_work *before,
+			     struct tsw_work **next)
+{
+	struct tsw_journal *j = &e->journal;
+
+	TRY(check_settled(e));
+	tsw_work_write_payload(w, &j->file, tsw_slot_at(&j->header, e->sequence) + TSW_BLOCK);
+	TRY(take_next(e, next));
+	TRY(tsw_pool_wait(e->shop.pool, &w->payload.job));
+	TRY(write_record(e, w, *next));
+	if (before)
+		TRY(end_pair(e, before));
+	TRY(tsw_engine_sync(e, &j->file, TSW_SYNC_RECORD));
+
+	TRY(still_whole(e));
+	tsw_work_write_first(w);
+	TRY(tsw_work_second_half(w));
+	TRY(tsw_pool_wait(e->shop.pool, &w->first.job));
+	TRY(tsw_engine_sync(e, &e->shop.data, TSW_SYNC_HALF));
+	e->settled = e->sequence++;
+
+	tsw_work_write_second(w);
+	e->previous = (struct tsw_pair_hash){w->k, w->ha_new, w->hb_new};
+	e->result->pairs_written++;
+	return TSW_OK;
+}
+
+/* Stops where the journal stands right: what was begun is ended and on the disk. */
+static tsw_status stop_here(struct tsw_engine *e, struct tsw_work *w)
+{
+	TRY(tsw_pool_wait(e->shop.pool, &w->second.job));
+	TRY(tsw_sync(&e->shop.data, TSW_SYNC_LAST));
+	return tsw_fail(TSW_ERR_INTERRUPTED,
+			"%s: stopped on request; the same call goes on where it stopped",
+			e->shop.data.path);
+}
+
+static tsw_status begin_journal(struct tsw_engine *e, const struct tsw_work *w)
+{
+	struct tsw_journal_header *h = &e->journal.header;
+	const struct tsw_grid *g = &e->shop.grid;
+
+	*h = (struct tsw_journal_header){.n = g->n,
+					 .ld = g->ld,
+					 .elem_size = g->elem_size,
+					 .offset = g->offset,
+					 .tile = g->tile,
+					 .slot_bytes = tsw_slot_bytes(g),
+					 .durability = (uint32_t)e->o->process_only,
+					 .verify = (uint32_t)e->o->verify,
+					 .once = (uint32_t)e->o->once,
+					 .first = as_it_is(w)};
+	return tsw_journal_create(&e->journal);
+}
+
+/* From the first pair that is not done to the last.  Without a journal one is made for the first
+ * pair that has to be written. */
+static tsw_status walk(struct tsw_engine *e)
+{
+	struct tsw_work *before = NULL, *w, *next;
+
+	read_ahead(e);
+	TRY(take_next(e, &w));
+	if (e->journal.file.fd < 0 && (w || e->o->once))
+		TRY(begin_journal(e, w));
+	for (; w; before = w, w = next) {
+		TRY(write_pair(e, w, before, &next));
+		if (report(e, w->k + 1) != TSW_OK && next)
+			return stop_here(e, w);
+	}
+	if (before)
+		TRY(tsw_pool_wait(e->shop.pool, &before->second.job));
+	if (e->journal.file.fd >= 0)
+		TRY(tsw_sync(&e->shop.data, TSW_SYNC_LAST));
+	if (before)
+		tsw_work_forget(before, 0);
+	return TSW_OK;
+}
+
+/* ---- verifying ------------------------------------------------------------------------------- */
+
+static void all_idle(struct tsw_engine *e)
+{
+	e->queued = e->idles = 0;
+	for (unsigned i = 0; i < TSW_WORKS; i++)
+		e->idle[e->idles++] = &e->work[i];
+}
+
+/* Reads everything once more, and adds it up as the transposed matrix. */
+static tsw_status verify(struct tsw_engine *e)
+{
+	tsw_digest sum = {0, 0};
+
+	all_idle(e);
+	e->shop.swap_digest = !e->shop.swap_digest;
+	e->ahead = 0;
+	read_ahead(e);
+	while (e->queued) {
+		struct tsw_work *w = first_of_queue(e);
+
+		TRY(tsw_pool_wait(e->shop.pool, &w->reading));
+		sum = tsw_digest_add(sum, tsw_work_digest(w));
+		tsw_work_forget(w, 0);
+		release(e, w);
+	}
+	e->result->before = e->digest;
+	e->result->after = sum;
+	if (sum.placed == e->digest.placed && sum.values == e->digest.values)
+		return TSW_OK;
+	return tsw_fail(TSW_ERR_MISMATCH,
+			"%s: placed=%016jx values=%016jx before, placed=%016jx values=%016jx read "
+			"back; the journal is kept",
+			e->shop.data.path, (uintmax_t)e->digest.placed, (uintmax_t)e->digest.values,
+			(uintmax_t)sum.placed, (uintmax_t)sum.values);
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static tsw_status finish(struct tsw_engine *e)
+{
+	struct tsw_done done = {.records = e->sequence,
+				.last = e->previous,
+				.before = e->result->before,
+				.after = e->result->after,
+				.once = (uint64_t)e->o->once};
+
+	return e->journal.file.fd < 0 ? TSW_OK : tsw_journal_finish(&e->journal, &done);
+}
+
+tsw_status tsw_engine_set_up(struct tsw_engine *e)
+{
+	const uint64_t need = TSW_WORKS * tsw_work_bytes(&e->shop.grid);
+
+	if (e->o->memory_given && need > e->o->memory_bytes)
+		return tsw_fail(TSW_ERR_OPTION,
+				"memory_bytes = %ju: the run to be resumed needs %ju",
+				(uintmax_t)e->o->memory_bytes, (uintmax_t)need);
+	e->pairs = tsw_grid_pairs(&e->shop.grid);
+	e->shop.band = tsw_band_rows(&e->shop.grid);
+	e->result->tile = e->shop.grid.tile;
+	TRY(tsw_pool_start(&e->shop.pool, e->o->io_threads, e->o->seed));
+	for (unsigned i = 0; i < TSW_WORKS; i++)
+		TRY(tsw_work_new(&e->work[i], &e->shop));
+	all_idle(e);
+	return TSW_OK;
+}
+
+static void tear_down(struct tsw_engine *e)
+{
+	drain(e);
+	tsw_pool_stop(e->shop.pool);
+	for (unsigned i = 0; i < TSW_WORKS; i++)
+		if (e->work[i].shop)
+			tsw_work_free(&e->work[i]);
+	tsw_journal_close(&e->journal);
+}
+
+static tsw_status choose_tile(struct tsw_engine *e)
+{
+	struct tsw_grid *g = &e->shop.grid;
+
+	if (!g->tile)
+		g->tile = (size_t)tsw_choose_tile(g, e->o->memory_bytes);
+	if (!g->tile)
+		return tsw_fail(TSW_ERR_OPTION,
+				"memory_bytes = %ju: too little for elements of %zu bytes",
+				(uintmax_t)e->o->memory_bytes, g->elem_size);
+	if (tsw_grid_tiles(g) > UINT32_MAX)
+		return tsw_fail(TSW_ERR_OPTION,
+				"memory_bytes = %ju: too little for a matrix of n = %ju",
+				(uintmax_t)e->o->memory_bytes, (uintmax_t)g->n);
+	return TSW_OK;
+}
+
+/* What is found decides: begin, go on, or only tidy up.  *left: pairs may be left to do. */
+static tsw_status begin_or_resume(struct tsw_engine *e, int *left)
+{
+	int found;
+
+	*left = 1;
+	TRY(tsw_journal_open(&e->journal, &found));
+	if (found)
+		TRY(tsw_journal_judge(e, left));
+	else
+		TRY(tsw_mark_judge(e, left));
+	if (!*left)
+		return TSW_OK;
+	found = e->journal.file.fd >= 0; /* a done mark may have been cleared away */
+	if (!found)
+		TRY(choose_tile(e));
+	TRY(tsw_engine_set_up(e));
+	return found ? tsw_recover(e) : TSW_OK;
+}
+
+tsw_status tsw_engine_run(const struct tsw_run_options *o, struct tsw_run_result *result)
+{
+	struct tsw_engine e = {.o = o,
+			       .result = result,
+			       .shop = {.data = {o->io, o->path, o->fd},
+					.grid = o->grid,
+					.nthreads = o->nthreads,
+					.verify = o->verify,
+					.swap_digest = o->swap_digest,
+					.forget = o->forget},
+			       .previous = {.k = TSW_NO_PAIR}};
+	tsw_status status;
+	int left;
+
+	memset(result, 0, sizeof *result);
+	result->resumed_from = TSW_NO_PAIR;
+	e.shop.traffic = &result->traffic;
+	e.journal.file = (struct tsw_file){o->io, o->journal_path, -1};
+	e.journal.data = &e.shop.data;
+	status = begin_or_resume(&e, &left);
+	if (status == TSW_OK && left) {
+		status = walk(&e);
+		if (status == TSW_OK && e.shop.verify)
+			status = verify(&e);
+		if (status == TSW_OK)
+			status = finish(&e);
+	}
+	tear_down(&e);
+	return status;
+}

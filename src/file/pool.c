@@ -1,0 +1,198 @@
+#include "pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tsw_pool {
+	pthread_mutex_t lock;
+	pthread_cond_t work, done;
+	struct tsw_job *first, **last; /* jobs with indices left, in turn */
+	int stopping;
+	unsigned threads;
+	uint64_t random;
+	pthread_t thread[];
+};
+
+/* ---- under the lock -------------------------------------------------------------------------- */
+
+static void append(struct tsw_pool *p, struct tsw_job *job)
+{
+	job->link = NULL;
+	*p->last = job;
+	p->last = &job->link;
+}
+
+static struct tsw_job *take(struct tsw_pool *p, struct tsw_job **at)
+{
+	struct tsw_job *job = *at;
+
+	*at = job->link;
+	if (!job->link)
+		p->last = at;
+	return job;
+}
+
+/* Takes the job out of the line if it stands there. */
+static void withdraw(struct tsw_pool *p, const struct tsw_job *job)
+{
+	for (struct tsw_job **at = &p->first; *at; at = &(*at)->link)
+		if (*at == job) {
+			take(p, at);
+			return;
+		}
+}
+
+static void finish(struct tsw_pool *p, struct tsw_job *job, tsw_status status)
+{
+	job->done++;
+	if (status == TSW_OK || job->status != TSW_OK)
+		return;
+	job->status = status;
+	snprintf(job->detail, sizeof job->detail, "%s", tsw_last_error());
+	job->done += job->count - job->next; /* those that will not be begun */
+	job->next = job->count;
+	withdraw(p, job);
+}
+
+static int is_done(const struct tsw_job *job)
+{
+	return job->done == job->count;
+}
+
+/* Works on one index of the job that stands at *at; the lock is let go meanwhile.  The job goes to
+ * the end of the line, so that every job has its turn. */
+static void work_on(struct tsw_pool *p, struct tsw_job **at)
+{
+	struct tsw_job *job = take(p, at);
+	uint64_t index;
+	tsw_status status;
+
+	index = job->next++;
+	if (job->next < job->count)
+		append(p, job);
+	pthread_mutex_unlock(&p->lock);
+	status = job->run(job->arg, index);
+	pthread_mutex_lock(&p->lock);
+	finish(p, job, status);
+	if (is_done(job))
+		pthread_cond_broadcast(&p->done);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void *worker(void *arg)
+{
+	struct tsw_pool *p = arg;
+
+	pthread_mutex_lock(&p->lock);
+	for (;;) {
+		while (!p->first && !p->stopping)
+			pthread_cond_wait(&p->work, &p->lock);
+		if (!p->first)
+			break;
+		work_on(p, &p->first);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+/* Signals are for the caller's threads. */
+static int start_threads(struct tsw_pool *p, unsigned threads)
+{
+	sigset_t all, old;
+	int error = 0;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	while (!error && p->threads < threads) {
+		error = pthread_create(&p->thread[p->threads], NULL, worker, p);
+		p->threads += !error;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return error;
+}
+
+tsw_status tsw_pool_start(struct tsw_pool **pool, unsigned threads, uint64_t seed)
+{
+	struct tsw_pool *p = calloc(1, sizeof *p + threads * sizeof p->thread[0]);
+
+	*pool = p;
+	if (!p)
+		return tsw_fail(TSW_ERR_NO_MEMORY, "no memory for %u threads", threads);
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->work, NULL);
+	pthread_cond_init(&p->done, NULL);
+	p->last = &p->first;
+	p->random = seed;
+	/* Fewer threads are slower, none is an error. */
+	if (threads && start_threads(p, threads) && !p->threads) {
+		tsw_pool_stop(p);
+		*pool = NULL;
+		return tsw_fail(TSW_ERR_NO_MEMORY, "no thread could be started");
+	}
+	return TSW_OK;
+}
+
+void tsw_pool_stop(struct tsw_pool *pool)
+{
+	if (!pool)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	pool->stopping = 1;
+	pthread_cond_broadcast(&pool->work);
+	pthread_mutex_unlock(&pool->lock);
+	for (unsigned i = 0; i < pool->threads; i++)
+		pthread_join(pool->thread[i], NULL);
+	pthread_cond_destroy(&pool->done);
+	pthread_cond_destroy(&pool->work);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool);
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+void tsw_pool_submit(struct tsw_pool *pool, struct tsw_job *job)
+{
+	job->next = job->done = 0;
+	job->status = TSW_OK;
+	job->submitted = 1;
+	if (!job->count)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	append(pool, job);
+	pthread_cond_broadcast(&pool->work);
+	pthread_mutex_unlock(&pool->lock);
+}
+
+/* One index of some job, drawn by lot. */
+static void work_by_lot(struct tsw_pool *p)
+{
+	struct tsw_job **at = &p->first;
+	unsigned jobs = 0, skip;
+
+	for (struct tsw_job *job = p->first; job; job = job->link)
+		jobs++;
+	p->random = p->random * 6364136223846793005u + 1442695040888963407u;
+	for (skip = (unsigned)(p->random >> 33) % jobs; skip; skip--)
+		at = &(*at)->link;
+	work_on(p, at);
+}
+
+tsw_status tsw_pool_wait(struct tsw_pool *pool, struct tsw_job *job)
+{
+	if (!job->submitted)
+		return TSW_OK;
+	pthread_mutex_lock(&pool->lock);
+	while (!is_done(job)) {
+		if (pool->threads)
+			pthread_cond_wait(&pool->done, &pool->lock);
+		else
+			work_by_lot(pool);
+	}
+	pthread_mutex_unlock(&pool->lock);
+	job->submitted = 0;
+	return job->status == TSW_OK ? TSW_OK : tsw_fail(job->status, "%s", job->detail);
+}

@@ -1,0 +1,136 @@
+/* Where a tile pair lies: as runs of bytes in the file, in a buffer and in a journal.
+ *
+ * The two halves of a pair off the diagonal are its two tiles.  A tile on the diagonal is its own
+ * partner: its halves are what lies above its diagonal and what lies below, the diagonal itself
+ * stays where it is.
+ *
+ *        j                                        |
+ *    +---+---+        half A: tile (i,j)       +--+--+
+ *    |   | A | i      half B: tile (j,i)       | \ A |   half A: the upper triangle
+ *    +---+---+                                 |  \  |   half B: the lower one
+ *    | B |   | j                               | B \ |
+ *    +---+---+                                 +-----+
+ *      i
+ *
+ * So every pair is treated alike: A and B change places, transposed, and only A's bytes, half of
+ * the pair's, need be kept while they do. */
+#ifndef TSW_REGION_H
+#define TSW_REGION_H
+
+#include "../tilepair.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A square matrix in a file, cut into tiles. */
+struct tsw_grid {
+	uint64_t n, ld, offset; /* elements, elements, bytes */
+	size_t elem_size, tile; /* bytes, elements */
+};
+
+enum tsw_shape_of { TSW_TILE, TSW_UPPER, TSW_LOWER };
+
+/* A half, or a whole tile. */
+struct tsw_region {
+	enum tsw_shape_of shape;
+	size_t rows, cols, elem_size;
+	uint64_t at, pitch;  /* of the tile in the file: first byte, bytes from row to row */
+	size_t buffer_pitch; /* in a buffer */
+	uint64_t row, col;   /* of the tile's first element */
+};
+
+static inline uint64_t tsw_grid_tiles(const struct tsw_grid *g)
+{
+	return tsw_tile_count(g->n, g->tile);
+}
+
+static inline uint64_t tsw_grid_pairs(const struct tsw_grid *g)
+{
+	return tsw_pair_count(tsw_grid_tiles(g));
+}
+
+static inline size_t tsw_grid_side(const struct tsw_grid *g, uint32_t t)
+{
+	const uint64_t left = g->n - (uint64_t)t * g->tile;
+
+	return left < g->tile ? (size_t)left : g->tile;
+}
+
+/* The first byte after the matrix. */
+static inline uint64_t tsw_grid_end(const struct tsw_grid *g)
+{
+	return g->offset + (g->n ? ((g->n - 1) * g->ld + g->n) * g->elem_size : 0);
+}
+
+static inline struct tsw_region tsw_region_at(const struct tsw_grid *g, uint32_t i, uint32_t j,
+					      enum tsw_shape_of shape)
+{
+	const uint64_t row = (uint64_t)i * g->tile, col = (uint64_t)j * g->tile;
+
+	return (struct tsw_region){.shape = shape,
+				   .rows = tsw_grid_side(g, i),
+				   .cols = tsw_grid_side(g, j),
+				   .elem_size = g->elem_size,
+				   .at = g->offset + (row * g->ld + col) * g->elem_size,
+				   .pitch = g->ld * g->elem_size,
+				   .buffer_pitch = g->tile * g->elem_size,
+				   .row = row,
+				   .col = col};
+}
+
+/* Half A (0) or B (1) of pair p. */
+static inline struct tsw_region tsw_half(const struct tsw_grid *g, struct tsw_pair p, int half)
+{
+	if (p.i == p.j)
+		return tsw_region_at(g, p.i, p.i, half ? TSW_LOWER : TSW_UPPER);
+	return half ? tsw_region_at(g, p.j, p.i, TSW_TILE) : tsw_region_at(g, p.i, p.j, TSW_TILE);
+}
+
+/* The run of row r: its place and length in bytes, counted from the tile's left edge. */
+static inline size_t tsw_run_start(const struct tsw_region *x, size_t r)
+{
+	return x->shape == TSW_UPPER ? (r + 1) * x->elem_size : 0;
+}
+
+static inline size_t tsw_run_bytes(const struct tsw_region *x, size_t r)
+{
+	if (x->shape == TSW_TILE)
+		return x->cols * x->elem_size;
+	return (x->shape == TSW_UPPER ? x->cols - 1 - r : r) * x->elem_size;
+}
+
+/* Bytes of the rows before r: the place of row r where the runs stand one after the other. */
+static inline uint64_t tsw_run_packed(const struct tsw_region *x, size_t r)
+{
+	const uint64_t rows = r, cols = x->cols;
+
+	if (x->shape == TSW_TILE)
+		return rows * cols * x->elem_size;
+	if (x->shape == TSW_UPPER)
+		return rows * (2 * cols - 1 - rows) / 2 * x->elem_size;
+	return rows * (rows - (rows != 0)) / 2 * x->elem_size;
+}
+
+static inline uint64_t tsw_region_bytes(const struct tsw_region *x)
+{
+	return tsw_run_packed(x, x->rows);
+}
+
+/* Bytes of the matrix in the pairs before k. */
+static inline uint64_t tsw_bytes_before(const struct tsw_grid *g, uint64_t k)
+{
+	struct tsw_pair p;
+	uint64_t side, before, rows;
+
+	if (k == 0)
+		return 0;
+	if (k >= tsw_grid_pairs(g))
+		return g->n * g->n * g->elem_size;
+	p = tsw_pair_at(k);
+	side = tsw_grid_side(g, p.j);
+	before = (uint64_t)p.j * g->tile;
+	rows = (uint64_t)p.i * g->tile;
+	return (before * before + 2 * rows * side) * g->elem_size;
+}
+
+#endif /* TSW_REGION_H */

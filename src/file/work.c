@@ -1,0 +1,390 @@
+#include "work.h"
+
+#include "../cpu/cpu.h"
+#include "../digest/digest.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* About so many bytes are one piece of work: enough to be worth a thread's turn, few enough to stay
+ * in its cache from the read to the hash. */
+#define BAND_BYTES (512u << 10)
+
+size_t tsw_band_rows(const struct tsw_grid *g)
+{
+	const size_t pitch = g->tile * g->elem_size;
+	const size_t rows = pitch < BAND_BYTES ? BAND_BYTES / pitch : 1;
+
+	return rows < g->tile ? rows : g->tile;
+}
+
+static uint64_t bands_of(const struct tsw_shop *shop, size_t rows)
+{
+	return tsw_tile_count(rows, shop->band);
+}
+
+static size_t band_end(const struct tsw_shop *shop, size_t rows, uint64_t band)
+{
+	const size_t end = ((size_t)band + 1) * shop->band;
+
+	return end < rows ? end : rows;
+}
+
+/* ---- moving ---------------------------------------------------------------------------------- */
+
+static tsw_status move_piece(const struct tsw_move *m, unsigned char *buffer, size_t bytes,
+			     uint64_t at)
+{
+	if (!bytes)
+		return TSW_OK;
+	__atomic_fetch_add(m->count, bytes, __ATOMIC_RELAXED);
+	if (!m->write)
+		return tsw_read_all(m->file, buffer, bytes, at);
+	TRY(tsw_write_all(m->file, buffer, bytes, at));
+	/* Begun now, the writing does not pile up before the next sync. */
+	m->file->io->start_writing(m->file->io->user, m->file->fd, at, bytes);
+	return TSW_OK;
+}
+
+static uint64_t place(const struct tsw_move *m, size_t r)
+{
+	const struct tsw_region *x = &m->region;
+
+	return m->packed_at ? m->packed_at + tsw_run_packed(x, r)
+			    : x->at + r * x->pitch + tsw_run_start(x, r);
+}
+
+/* Rows first .. end - 1.  Where both sides lie in one piece it is moved in one. */
+static tsw_status move_rows(const struct tsw_move *m, size_t first, size_t end)
+{
+	const struct tsw_region *x = &m->region;
+	const size_t row = x->cols * x->elem_size;
+
+	if (x->shape == TSW_TILE && row == x->buffer_pitch && (m->packed_at || row == x->pitch))
+		return move_piece(m, m->buffer + first * row, (end - first) * row, place(m, first));
+	for (size_t r = first; r < end; r++)
+		TRY(move_piece(m, m->buffer + r * x->buffer_pitch + tsw_run_start(x, r),
+			       tsw_run_bytes(x, r), place(m, r)));
+	return TSW_OK;
+}
+
+static tsw_status move_band(void *arg, uint64_t band)
+{
+	const struct tsw_move *m = arg;
+	const size_t rows = m->region.rows;
+
+	return move_rows(m, (size_t)band * m->shop->band, band_end(m->shop, rows, band));
+}
+
+static void start_move(struct tsw_move *m)
+{
+	m->job = (struct tsw_job){
+		.run = move_band, .arg = m, .count = bands_of(m->shop, m->region.rows)};
+	tsw_pool_submit(m->shop->pool, &m->job);
+}
+
+/* ---- hashing --------------------------------------------------------------------------------- */
+
+static size_t hash_row(const void *arg, size_t r, const void **start)
+{
+	const struct tsw_bands *b = arg;
+
+	*start = b->buffer + r * b->region.buffer_pitch + tsw_run_start(&b->region, r);
+	return tsw_run_bytes(&b->region, r);
+}
+
+static void hash_band(const struct tsw_shop *shop, const struct tsw_bands *b, uint64_t band)
+{
+	b->hash[band] = tsw_hash_rows(hash_row, b, (size_t)band * shop->band,
+				      band_end(shop, b->region.rows, band));
+}
+
+static tsw_hash join_bands(const struct tsw_shop *shop, const tsw_hash *hash, size_t rows)
+{
+	return tsw_hash_bytes(hash, bands_of(shop, rows) * sizeof *hash);
+}
+
+struct hashing {
+	const struct tsw_shop *shop;
+	const struct tsw_bands *bands;
+};
+
+static tsw_status hash_one(void *arg, uint64_t band)
+{
+	const struct hashing *h = arg;
+
+	hash_band(h->shop, h->bands, band);
+	return TSW_OK;
+}
+
+static tsw_status bands_hash(const struct tsw_shop *shop, const struct tsw_bands *b, tsw_hash *hash)
+{
+	struct hashing h = {shop, b};
+	struct tsw_job job = {.run = hash_one, .arg = &h, .count = bands_of(shop, b->region.rows)};
+
+	TRY(tsw_pool_run(shop->pool, &job));
+	*hash = join_bands(shop, b->hash, b->region.rows);
+	return TSW_OK;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static size_t tile_bytes(const struct tsw_grid *g)
+{
+	return g->tile * g->tile * g->elem_size;
+}
+
+static size_t most_bands(const struct tsw_grid *g)
+{
+	return (size_t)tsw_tile_count(g->tile, tsw_band_rows(g));
+}
+
+uint64_t tsw_work_bytes(const struct tsw_grid *g)
+{
+	return 2 * (uint64_t)tile_bytes(g) +
+	       most_bands(g) * (2 * sizeof(tsw_hash) + 2 * sizeof(tsw_digest));
+}
+
+static unsigned char *pages_new(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, bytes, MADV_HUGEPAGE); /* a hint */
+	return p;
+}
+
+tsw_status tsw_work_new(struct tsw_work *w, const struct tsw_shop *shop)
+{
+	const size_t bytes = tile_bytes(&shop->grid), bands = most_bands(&shop->grid);
+
+	memset(w, 0, sizeof *w);
+	w->shop = shop;
+	w->x = pages_new(2 * bytes);
+	w->band_a = calloc(2 * bands, sizeof *w->band_a);
+	w->band_digest = calloc(2 * bands, sizeof *w->band_digest);
+	if (!w->x || !w->band_a || !w->band_digest) {
+		tsw_work_free(w);
+		return tsw_fail(TSW_ERR_NO_MEMORY, "no memory for two tiles of %zu bytes", bytes);
+	}
+	w->y = w->x + bytes;
+	w->band_b = w->band_a + bands;
+	return TSW_OK;
+}
+
+void tsw_work_free(struct tsw_work *w)
+{
+	if (w->x)
+		munmap(w->x, 2 * tile_bytes(&w->shop->grid));
+	free(w->band_a);
+	free(w->band_digest);
+	memset(w, 0, sizeof *w);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static tsw_digest band_digest(const struct tsw_shop *shop, const struct tsw_region *x,
+			      const unsigned char *buffer, size_t first, size_t end)
+{
+	const struct tsw_part part = {.base = buffer + first * x->buffer_pitch,
+				      .rows = end - first,
+				      .cols = x->cols,
+				      .stride = x->buffer_pitch,
+				      .elem_size = x->elem_size,
+				      .row = x->row + first,
+				      .col = x->col};
+
+	return tsw_digest_part(&part, shop->swap_digest);
+}
+
+/* A band of one tile: read, hashed and added up while it is in the cache.  Index 0 is the first
+ * band of tile A; those of tile B follow. */
+static tsw_status read_band(void *arg, uint64_t index)
+{
+	struct tsw_work *w = arg;
+	const struct tsw_shop *shop = w->shop;
+	const uint64_t bands = bands_of(shop, w->a.rows);
+	const int second = index >= bands;
+	const uint64_t band = second ? index - bands : index;
+	struct tsw_region tile = second ? w->b : w->a;
+	const struct tsw_bands a = {w->a, w->x, w->band_a};
+	const struct tsw_bands b = {w->b, w->diagonal ? w->x : w->y, w->band_b};
+	const size_t first = (size_t)band * shop->band, end = band_end(shop, tile.rows, band);
+	struct tsw_move move = {.shop = shop,
+				.file = &shop->data,
+				.buffer = second ? w->y : w->x,
+				.count = &shop->traffic->read};
+
+	tile.shape = TSW_TILE;
+	move.region = tile;
+	TRY(move_rows(&move, first, end));
+	if (!second)
+		hash_band(shop, &a, band);
+	if (second || w->diagonal)
+		hash_band(shop, &b, band);
+	if (shop->verify)
+		w->band_digest[index] = band_digest(shop, &tile, move.buffer, first, end);
+	return TSW_OK;
+}
+
+void tsw_work_set(struct tsw_work *w, uint64_t k)
+{
+	const struct tsw_pair p = tsw_pair_at(k);
+
+	w->k = k;
+	w->diagonal = p.i == p.j;
+	w->a = tsw_half(&w->shop->grid, p, 0);
+	w->b = tsw_half(&w->shop->grid, p, 1);
+}
+
+void tsw_work_read(struct tsw_work *w, uint64_t k)
+{
+	const struct tsw_shop *shop = w->shop;
+
+	tsw_work_set(w, k);
+	w->reading = (struct tsw_job){.run = read_band,
+				      .arg = w,
+				      .count = bands_of(shop, w->a.rows) +
+					       (w->diagonal ? 0 : bands_of(shop, w->b.rows))};
+	tsw_pool_submit(shop->pool, &w->reading);
+}
+
+/* ---- turning --------------------------------------------------------------------------------- */
+
+void tsw_turn(const struct tsw_shop *shop, unsigned char *tile)
+{
+	const struct tsw_matrices m = {.base = tile,
+				       .n = shop->grid.tile,
+				       .ld = shop->grid.tile,
+				       .elem_size = shop->grid.elem_size,
+				       .count = 1};
+
+	if (!tsw_nothing_to_do(&m))
+		tsw_cpu_transpose(&m, shop->nthreads);
+}
+
+tsw_digest tsw_work_digest(const struct tsw_work *w)
+{
+	tsw_digest sum = {0, 0};
+
+	for (uint64_t i = 0; w->shop->verify && i < w->reading.count; i++)
+		sum = tsw_digest_add(sum, w->band_digest[i]);
+	return sum;
+}
+
+tsw_status tsw_work_first_half(struct tsw_work *w)
+{
+	const struct tsw_shop *shop = w->shop;
+	const struct tsw_bands new_a = {w->a, w->y, w->band_a};
+
+	TRY(tsw_pool_wait(shop->pool, &w->reading));
+	w->ha = join_bands(shop, w->band_a, w->a.rows);
+	w->hb = join_bands(shop, w->band_b, w->b.rows);
+	w->digest = tsw_work_digest(w);
+	if (w->diagonal)
+		memcpy(w->y, w->x, w->a.rows * w->a.buffer_pitch);
+	tsw_turn(shop, w->y);
+	w->new_a = w->y;
+	return bands_hash(shop, &new_a, &w->ha_new);
+}
+
+tsw_status tsw_work_second_half(struct tsw_work *w)
+{
+	const struct tsw_bands new_b = {w->b, w->diagonal ? w->y : w->x, w->band_b};
+
+	if (!w->diagonal)
+		tsw_turn(w->shop, w->x);
+	w->new_b = w->diagonal ? w->y : w->x;
+	return bands_hash(w->shop, &new_b, &w->hb_new);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+void tsw_work_write_payload(struct tsw_work *w, const struct tsw_file *journal, uint64_t at)
+{
+	w->payload = (struct tsw_move){.shop = w->shop,
+				       .region = w->a,
+				       .file = journal,
+				       .buffer = w->x,
+				       .packed_at = at,
+				       .count = &w->shop->traffic->journalled,
+				       .write = 1};
+	start_move(&w->payload);
+}
+
+static void write_half(struct tsw_work *w, struct tsw_move *m, const struct tsw_region *region,
+		       unsigned char *buffer)
+{
+	*m = (struct tsw_move){.shop = w->shop,
+			       .region = *region,
+			       .file = &w->shop->data,
+			       .buffer = buffer,
+			       .count = &w->shop->traffic->written,
+			       .write = 1};
+	start_move(m);
+}
+
+void tsw_work_write_first(struct tsw_work *w)
+{
+	write_half(w, &w->first, &w->a, w->new_a);
+}
+
+void tsw_work_write_second(struct tsw_work *w)
+{
+	write_half(w, &w->second, &w->b, w->new_b);
+}
+
+/* ---- halves by themselves, for recovery -------------------------------------------------------
+ */
+
+tsw_status tsw_half_read(struct tsw_work *w, const struct tsw_region *half,
+			 const struct tsw_file *file, uint64_t packed_at, unsigned char *buffer)
+{
+	struct tsw_move m = {.shop = w->shop,
+			     .region = *half,
+			     .file = file,
+			     .buffer = buffer,
+			     .packed_at = packed_at,
+			     .count = &w->shop->traffic->read};
+
+	start_move(&m);
+	return tsw_pool_wait(w->shop->pool, &m.job);
+}
+
+tsw_status tsw_half_write(struct tsw_work *w, const struct tsw_region *half, unsigned char *buffer)
+{
+	struct tsw_move m;
+
+	write_half(w, &m, half, buffer);
+	return tsw_pool_wait(w->shop->pool, &m.job);
+}
+
+tsw_status tsw_half_hash(struct tsw_work *w, const struct tsw_region *half,
+			 const unsigned char *buffer, tsw_hash *hash)
+{
+	const struct tsw_bands b = {*half, buffer, w->band_a};
+
+	return bands_hash(w->shop, &b, hash);
+}
+
+/* ---- pages ----------------------------------------------------------------------------------- */
+
+static void forget_tile(const struct tsw_shop *shop, const struct tsw_region *x, int wait)
+{
+	const struct tsw_io *io = shop->data.io;
+
+	for (size_t r = 0; r < x->rows; r++)
+		io->forget(io->user, shop->data.fd, x->at + r * x->pitch, x->cols * x->elem_size,
+			   wait);
+}
+
+void tsw_work_forget(const struct tsw_work *w, int wait)
+{
+	if (!w->shop->forget)
+		return;
+	forget_tile(w->shop, &w->a, wait);
+	if (!w->diagonal)
+		forget_tile(w->shop, &w->b, wait);
+}
