@@ -53,9 +53,10 @@ normal() {
 		-e 's/"(time_ms|transpose_ms|gb_per_s)": [0-9.e+-]+/"\1": N/g'
 }
 
-# name, size and sum of every file, hidden ones too.
+# Name, size and sum of every file, hidden ones too; of a large one only name and size.
 listing() {
-	find . -type f -exec cksum {} + | sed 's|\./||' | awk '{ print $3, $1, $2 }' | sort
+	find . -type f -size -1024k -exec cksum {} + | sed 's|\./||' | awk '{ print $3, $1, $2 }'
+	find . -type f -size +1023k -printf '%P %s large\n'
 }
 
 changes() {
@@ -70,11 +71,14 @@ changes() {
 perform() {
 	mkdir "$1/dir" "$1/got"
 	cd "$1/dir" || exit 1
+	# shellcheck source=tests/cli/inputs.sh disable=SC1091
 	. "$here/inputs.sh"
 	if [ -e "$1/setup" ]; then
+		# shellcheck disable=SC1091
 		. "$1/setup"
 	fi
 	listing > "$1/before"
+	# shellcheck disable=SC1091
 	(. "$1/run") > "$1/got/raw-stdout" 2> "$1/got/raw-stderr" < /dev/null
 	echo $? > "$1/got/exit"
 	listing > "$1/after"
@@ -88,6 +92,7 @@ golden_case() {
 	for section in stdout stderr files; do
 		[ -e "$1/$section" ] || : > "$1/$section"
 	done
+	# shellcheck disable=SC1091
 	if [ -e "$1/needs" ] && ! (. "$1/needs") > /dev/null 2>&1; then
 		echo "skip $name: needs $(head -n 1 "$1/needs")"
 		return

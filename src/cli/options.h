@@ -1,0 +1,80 @@
+/* The command line: one table of commands, one table of options.  Parsing, help and error messages
+ * all come from them. */
+#ifndef TSW_OPTIONS_H
+#define TSW_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum format { FORMAT_AUTO, FORMAT_NPY, FORMAT_RAW };
+enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_CUDA, DEVICE_ALL };
+enum show { SHOW_AUTO, SHOW_ALWAYS, SHOW_NEVER };
+
+/* Every option, in the order of the help. */
+enum option_id {
+	OPT_OUT,
+	OPT_FORCE,
+	OPT_FORMAT,
+	OPT_N,
+	OPT_STRESS_N,
+	OPT_DTYPE,
+	OPT_ELEM_SIZE,
+	OPT_OFFSET,
+	OPT_LD,
+	OPT_VERIFY,
+	OPT_TRANSPOSED,
+	OPT_DEVICE,
+	OPT_MEMORY,
+	OPT_SECONDS,
+	OPT_ROUNDS,
+	OPT_SEED,
+	OPT_THREADS,
+	OPT_PROGRESS,
+	OPT_NO_PROGRESS,
+	OPT_JSON,
+	OPT_HELP,
+	OPTIONS
+};
+
+struct options {
+	uint32_t given; /* bit option_id */
+	const char *file, *out;
+	int force, verify, transposed, json, help;
+	int format; /* enum format */
+	int device; /* enum device */
+	int show;   /* enum show: the progress bar */
+	int dtype;  /* 1 + index into dtypes[], 0 for none */
+	int threads;
+	size_t n, ld, elem_size, rounds;
+	uint64_t offset_bytes, memory_bytes, seed;
+	double seconds;
+};
+
+static inline int given(const struct options *o, enum option_id id)
+{
+	return (int)(o->given >> id & 1);
+}
+
+struct command {
+	const char *name;
+	int (*run)(const struct options *o);
+	int takes_file;
+	const char *usage;   /* what follows the name */
+	const char *summary; /* one line */
+	const char *about;   /* paragraphs of the command's help */
+};
+
+/* The command of that name, NULL if there is none. */
+const struct command *command_find(const char *name);
+
+/* The known command that `name` may have meant, NULL if nothing is near. */
+const char *command_guess(const char *name);
+
+/* Reads the words behind the command's name.  0, or -1 after a complaint. */
+int options_parse(const struct command *c, int argc, char **argv, struct options *o);
+
+void help_all(FILE *f);
+void help_command(FILE *f, const struct command *c);
+
+#endif /* TSW_OPTIONS_H */

@@ -1,0 +1,90 @@
+#include "signals.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+
+#define STOPS (sizeof stops / sizeof *stops)
+
+static const char *volatile doomed;
+static volatile sig_atomic_t only_note, noted, held, pending;
+
+/* Everything here is async-signal-safe. */
+static void stop(int sig)
+{
+	static const char text[] = "tileswap: stopped by a signal; no file was written\n";
+
+	if (held) {
+		pending = sig;
+		return;
+	}
+	if (only_note && !noted) {
+		noted = sig;
+		return;
+	}
+	if (doomed) {
+		unlink(doomed);
+		if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+			_exit(128 + sig);
+	}
+	_exit(128 + sig);
+}
+
+static void handle_all(void (*handler)(int))
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof action);
+	action.sa_handler = handler;
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < STOPS; i++)
+		sigaddset(&action.sa_mask, stops[i]);
+	action.sa_flags = SA_RESTART;
+	for (size_t i = 0; i < STOPS; i++) {
+		struct sigaction before;
+
+		/* What the caller had ignored (nohup, a shell's background jobs) stays ignored. */
+		if (!sigaction(stops[i], NULL, &before) && before.sa_handler != SIG_IGN)
+			sigaction(stops[i], &action, NULL);
+	}
+}
+
+void signals_install(void)
+{
+	signal(SIGXFSZ, SIG_IGN);
+	handle_all(stop);
+}
+
+void signals_remove_on_end(const char *path)
+{
+	doomed = path;
+}
+
+void signals_hold(void)
+{
+	held = 1;
+}
+
+void signals_release(void)
+{
+	held = 0;
+	if (pending)
+		stop(pending);
+}
+
+void signals_ignore(void)
+{
+	handle_all(SIG_IGN);
+}
+
+void signals_note(void)
+{
+	only_note = 1;
+}
+
+int signals_noted(void)
+{
+	return noted;
+}
