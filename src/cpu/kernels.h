@@ -30,6 +30,12 @@ struct tsw_strip {
 	size_t width; /* bytes of an element */
 };
 
+/* `count` matrices of side <= block, `step` bytes apart. */
+struct tsw_row {
+	unsigned char *a;
+	size_t stride, step, side, count, width;
+};
+
 struct tsw_kernel {
 	size_t block; /* side in elements */
 	void (*swap)(const struct tsw_strip *s);
@@ -40,6 +46,9 @@ struct tsw_kernel {
 
 	/* Transposes side x side elements (side <= block) in their own place. */
 	void (*turn)(unsigned char *a, size_t sa, size_t side, size_t width);
+
+	/* The same for many. */
+	void (*turn_row)(const struct tsw_row *row);
 
 	/* Out of place: `count` full blocks at `b`, stepping, are written transposed at `a`,
 	 * stepping; `next_b` is fetched meanwhile, `next_a` unused.  NULL for odd widths. */

@@ -1,6 +1,8 @@
 /* AVX-512 (F, BW, DQ, VL): four lanes, a register is a cache line. */
 #if defined(__x86_64__)
 
+#include "kernels.h"
+
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -179,6 +181,50 @@ X512 int turn_tiny16(unsigned char *a, size_t sa, size_t side)
 {
 	(void)a, (void)sa, (void)side;
 	return 0;
+}
+
+/* Rows of matrices without padding that fill a register or two: one permutation of the whole; 1 if
+ * done.  The next matrix is loaded after this one is stored, so they may lie back to back. */
+#define HAVE_TURN_DENSE
+#define turn_dense1(row) 0
+#define turn_dense2(row) 0
+#define turn_dense16(row) 0
+
+X512 int turn_dense4(const struct tsw_row *row)
+{
+	size_t side = row->side, all = side * side;
+	unsigned char *a = row->a;
+	unsigned from[16];
+	__mmask16 m;
+	vec which;
+
+	if (side > 4 || row->stride != side * 4)
+		return 0;
+	for (unsigned x = 0; x < 16; x++)
+		from[x] = x < all ? (unsigned)(x % side * side + x / side) : x;
+	which = _mm512_loadu_si512(from);
+	m = _cvtu32_mask16((1u << all) - 1);
+	for (size_t q = row->count; q; q--, a += row->step)
+		_mm512_mask_storeu_epi32(
+			a, m, _mm512_permutexvar_epi32(which, _mm512_maskz_loadu_epi32(m, a)));
+	return 1;
+}
+
+X512 int turn_dense8(const struct tsw_row *row)
+{
+	vec first = _mm512_setr_epi64(0, 4, 8, 12, 1, 5, 9, 13);
+	vec second = _mm512_setr_epi64(2, 6, 10, 14, 3, 7, 11, 15);
+	unsigned char *a = row->a;
+
+	if (row->side != 4 || row->stride != 32)
+		return 0;
+	for (size_t q = row->count; q; q--, a += row->step) {
+		vec x = load(a), y = load(a + 64);
+
+		store(a, _mm512_permutex2var_epi64(x, first, y));
+		store(a + 64, _mm512_permutex2var_epi64(x, second, y));
+	}
+	return 1;
 }
 
 /* Odd widths.  A row of a block is four runs of `run` bytes, one a lane once it is spread: words

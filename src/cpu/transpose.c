@@ -159,15 +159,26 @@ static void swap_by_diagonals(const struct tsw_plan *p, const struct tiles *t,
 	swap_edges(p, t);
 }
 
+static void fetch_rows(const unsigned char *p, size_t stride, size_t rows, size_t nbytes)
+{
+	for (size_t r = 0; r < rows; r++)
+		for (size_t x = 0; x < nbytes; x += TSW_LINE)
+			__builtin_prefetch(p + r * stride + x, 0, 2);
+}
+
 /* A tile on the diagonal is its own partner: blocks above the diagonal change places with those
  * below, those on it turn where they are. */
-static void turn_tile(const struct tsw_plan *p, const struct tiles *t)
+static void turn_tile(const struct tsw_plan *p, const struct tiles *t, const unsigned char *next)
 {
 	size_t block = p->block, side = t->rows, whole = side / block;
 
 	for (size_t r = 0; r < side; r += block) {
 		unsigned char *corner = t->a + r * t->stride + r * p->width;
 		size_t left = side - r;
+
+		if (next)
+			fetch_rows(next + r * t->stride, t->stride, left < block ? left : block,
+			           side * p->width);
 
 		p->kernel->turn(corner, t->stride, left < block ? left : block, p->width);
 		if (left <= block)
@@ -223,7 +234,7 @@ static void swap_pair(const struct grid *g, struct tsw_pair pair, const struct t
 		p->isa->wide(t.a, p->stride, t.b, p->stride, t.rows, t.cols, p->width,
 		             next ? next->a : NULL, next ? next->b : NULL);
 	else if (pair.i == pair.j)
-		turn_tile(p, &t);
+		turn_tile(p, &t, next ? next->a : NULL);
 	else if (g->stage)
 		swap_staged(g, &t);
 	else if (p->order == TSW_DIAGONALS)
@@ -293,10 +304,38 @@ static uint64_t share(uint64_t total, uint64_t part, uint64_t parts)
 static void turn_blocks(const struct tsw_kernel *kernel, const struct tsw_matrices *m,
                         uint64_t part, uint64_t parts)
 {
-	size_t width = m->elem_size, stride = m->ld * width, end = share(m->count, part + 1, parts);
+	size_t width = m->elem_size, begin = share(m->count, part, parts);
+	size_t end = share(m->count, part + 1, parts);
+	struct tsw_row row = {.a = matrix_at(m, begin),
+	                      .stride = m->ld * width,
+	                      .step = m->stride * width,
+	                      .side = m->n,
+	                      .count = end - begin,
+	                      .width = width};
 
-	for (size_t b = share(m->count, part, parts); b < end; b++)
-		kernel->turn(matrix_at(m, b), stride, m->n, width);
+	if (!m->array) {
+		kernel->turn_row(&row);
+		return;
+	}
+	for (size_t b = begin; b < end; b++)
+		kernel->turn(matrix_at(m, b), row.stride, m->n, width);
+}
+
+/* Matrices of one tile each. */
+static void turn_tiles(const struct tsw_plan *p, const struct tsw_matrices *m, uint64_t part,
+                       uint64_t parts)
+{
+	size_t end = share(m->count, part + 1, parts);
+
+	for (size_t b = share(m->count, part, parts); b < end; b++) {
+		struct tiles t = {.a = matrix_at(m, b),
+		                  .rows = m->n,
+		                  .cols = m->n,
+		                  .stride = p->stride};
+
+		t.b = t.a;
+		turn_tile(p, &t, b + 1 < end ? matrix_at(m, b + 1) : NULL);
+	}
 }
 
 /* Part `part` of `parts`: a contiguous range of (matrix, pair) of equal work.  The matrices lie
@@ -312,6 +351,10 @@ static void run_part(const struct tsw_plan *p, const struct tsw_matrices *m, uin
 
 	if (p->kernel && m->n <= p->block) {
 		turn_blocks(p->kernel, m, part, parts);
+		return;
+	}
+	if (p->kernel && m->n <= p->tile) {
+		turn_tiles(p, m, part, parts);
 		return;
 	}
 	/* Without the buffer it only takes longer. */
@@ -358,7 +401,16 @@ void tsw_cpu_transpose(const struct tsw_matrices *m, int nthreads)
 	struct tsw_plan plan;
 
 	if (m->count == 1 && kernel && m->n <= kernel->block) {
-		turn_blocks(kernel, m, 0, 1);
+		kernel->turn(matrix_at(m, 0), m->ld * m->elem_size, m->n, m->elem_size);
+		return;
+	}
+	if (m->count == 1 && kernel && m->n * m->elem_size <= 1024 && m->n <= 256) {
+		plan = (struct tsw_plan){.isa = isa,
+		                         .kernel = kernel,
+		                         .block = kernel->block,
+		                         .width = m->elem_size,
+		                         .stride = m->ld * m->elem_size};
+		turn_tiles(&plan, m, 0, 1);
 		return;
 	}
 	plan = tsw_cpu_plan(m, isa);
