@@ -41,7 +41,7 @@ static tsw_status copy_staged(const struct tsw_curand *curand, tsw_curand_genera
 	for (size_t at = from; at < nbytes; at += STAGE_BYTES) {
 		const size_t left = nbytes - at, part = left < STAGE_BYTES ? left : STAGE_BYTES;
 
-		TRY(tsw_curand_words(curand, generator, at / 4, stage,
+		TRY(tsw_curand_words(curand, generator, stage,
 				     (part + VECTOR_BYTES - 1) / VECTOR_BYTES * 4));
 		TRY_CUDA(cudaMemcpyAsync(a + at, stage, part, cudaMemcpyDefault, stream));
 	}
