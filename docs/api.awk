@@ -51,7 +51,7 @@ function declaration_done(code,   name) {
 	if (!name || !g)
 		return
 	sub(/^TSW_API /, "", code)
-	gsub(/\n {8} /, "\n ", code) # what was aligned behind TSW_API stays aligned
+	gsub(/\n         /, "\n ", code) # what was aligned behind TSW_API stays aligned
 	sub(/\n+$/, "\n", code)
 	group_code[g] = group_code[g] code
 	if (kind == "macro")
