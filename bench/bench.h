@@ -30,11 +30,14 @@ enum bench_mode {
 };
 
 struct bench_options {
-	const char *device; /* "cpu" or "cuda" */
+	const char *device;    /* "cpu" or "cuda" */
+	const char *case_name; /* or NULL */
 	size_t n[64], elem_size[64];
 	size_t n_count, elem_count;
 	size_t ld, ld_plus; /* --ld 100 or --ld +1 */
-	size_t offset, stride, count;
+	size_t offset, count;
+	size_t stride, stride_plus; /* --stride 100 or --stride +1 */
+	size_t fill_bytes;	    /* sets the count */
 	int array, threads, reps;
 	int peers, kernels, ladder, pattern, json;
 	enum bench_mode mode;

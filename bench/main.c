@@ -35,7 +35,11 @@ static int shape_of(const struct bench_options *o, size_t n, size_t elem_size,
 	struct tsw_matrices m = {.base = shape, .n = n, .elem_size = elem_size, .count = o->count};
 
 	m.ld = o->ld ? o->ld : n + o->ld_plus;
-	m.stride = o->stride ? o->stride : n * m.ld;
+	m.stride = o->stride ? o->stride : n * m.ld + o->stride_plus;
+	if (o->fill_bytes && m.stride)
+		m.count = o->fill_bytes / m.stride / elem_size;
+	if (m.count == 0)
+		m.count = 1;
 	if (tsw_check_matrices(&m) != TSW_OK) {
 		bench_complain("%s", tsw_last_error());
 		return -1;
@@ -46,7 +50,7 @@ static int shape_of(const struct bench_options *o, size_t n, size_t elem_size,
 		.elem_size = elem_size,
 		.offset = o->offset,
 		.stride = m.stride,
-		.count = o->count,
+		.count = m.count,
 		.array = o->array,
 	};
 	return 0;

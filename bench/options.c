@@ -11,7 +11,8 @@ static const char usage[] =
 	"  --ld LD | +D      row distance in elements, or n + D (default n)\n"
 	"  --offset BYTES    move the base address off its 256-byte alignment\n"
 	"  --count C         a batch of C matrices [1]\n"
-	"  --stride S        elements from matrix to matrix [n * ld]\n"
+	"  --fill BYTES      as many matrices as have that many bytes\n"
+	"  --stride S | +D   elements from matrix to matrix, or n * ld + D [n * ld]\n"
 	"  --array           give the batch as an array of pointers\n"
 	"  --threads T       host threads, 0 = all [0]\n"
 	"  --reps R          timed repetitions [7]\n"
@@ -24,6 +25,7 @@ static const char usage[] =
 	"(GPU)\n"
 	"  --profile         every entry once, untimed and unverified, for a profiler\n"
 	"  --seed X          of the random data\n"
+	"  --case NAME       stands in every JSON row\n"
 	"  --json            one JSON object a line instead of a table\n"
 	"GB/s = 2 * count * n * n * elem_size / time.  Exit status: 0 ok, 1 something was found "
 	"wrong or\n"
@@ -72,19 +74,22 @@ enum {
 	OPT_LD,
 	OPT_OFFSET,
 	OPT_STRIDE,
+	OPT_FILL,
 	OPT_COUNT,
 	OPT_THREADS,
 	OPT_REPS,
 	OPT_SEED,
+	OPT_CASE,
 	OPT_HELP,
 	OPT_RESIDENT,
 	OPT_GRAPH,
 	OPT_PROFILE
 };
 
-static int parse_ld(const char *text, struct bench_options *o)
+/* A distance of its own, or what it is more than the shortest. */
+static int distance(const char *text, size_t *value, size_t *plus)
 {
-	return text[0] == '+' ? number(text + 1, &o->ld_plus) : number(text, &o->ld);
+	return text[0] == '+' ? number(text + 1, plus) : number(text, value);
 }
 
 /* A number that has to fit an int. */
@@ -112,17 +117,22 @@ static int parse_value(int option, const char *text, struct bench_options *o)
 		return numbers(text, o->elem_size, sizeof o->elem_size / sizeof *o->elem_size,
 			       &o->elem_count);
 	case OPT_LD:
-		return parse_ld(text, o);
+		return distance(text, &o->ld, &o->ld_plus);
 	case OPT_OFFSET:
 		return number(text, &o->offset);
 	case OPT_STRIDE:
-		return number(text, &o->stride);
+		return distance(text, &o->stride, &o->stride_plus);
+	case OPT_FILL:
+		return number(text, &o->fill_bytes);
 	case OPT_COUNT:
 		return number(text, &o->count) || o->count == 0;
 	case OPT_THREADS:
 		return small(text, 0, &o->threads);
 	case OPT_REPS:
 		return small(text, 1, &o->reps);
+	case OPT_CASE:
+		o->case_name = text;
+		return 0;
 	case OPT_SEED:
 		if (number(text, &x))
 			return -1;
@@ -160,9 +170,11 @@ int bench_parse(int argc, char **argv, struct bench_options *o)
 		{"ld", required_argument, NULL, OPT_LD},
 		{"offset", required_argument, NULL, OPT_OFFSET},
 		{"stride", required_argument, NULL, OPT_STRIDE},
+		{"fill", required_argument, NULL, OPT_FILL},
 		{"count", required_argument, NULL, OPT_COUNT},
 		{"threads", required_argument, NULL, OPT_THREADS},
 		{"reps", required_argument, NULL, OPT_REPS},
+		{"case", required_argument, NULL, OPT_CASE},
 		{"seed", required_argument, NULL, OPT_SEED},
 		{"array", no_argument, &o->array, 1},
 		{"kernels", no_argument, &o->kernels, 1},

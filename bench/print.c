@@ -119,12 +119,17 @@ static const char *mode_name(const struct bench_set *set)
 	return set->copies > 1 ? "rotated" : "large";
 }
 
-static void print_json(const struct bench_row *r)
+static void print_json(const struct bench_options *options, const struct bench_row *r)
 {
 	const struct bench_set *set = r->set;
 	const struct bench_shape *s = &set->shape;
 
-	fputs("{\"row\":\"result\",\"backend\":", stdout);
+	fputs("{\"row\":\"result\"", stdout);
+	if (options->case_name) {
+		fputs(",\"case\":", stdout);
+		json_string(options->case_name);
+	}
+	fputs(",\"backend\":", stdout);
 	json_string(r->backend);
 	fputs(",\"kernel\":", stdout);
 	json_string(r->entry->name);
@@ -155,7 +160,7 @@ void bench_print_row(const struct bench_options *options, const struct bench_row
 	const struct bench_shape *s = &r->set->shape;
 
 	if (options->json) {
-		print_json(r);
+		print_json(options, r);
 	} else {
 		printf("%-30s %5zu %7zu %7zu %4zu %10zu %12.5g %9.4g %9.4g %8.1f %8.1f  %5.3f ",
 		       r->entry->name, s->elem_size, s->n, s->ld, s->offset, s->count, r->ms_median,

@@ -22,20 +22,25 @@ def code(position, elem_size, cast):
 
 def options(name):
     parser = argparse.ArgumentParser(description=f"{name} beside a copy of the same bytes")
-    parser.add_argument("--n", required=True, help="N[,N...]")
-    parser.add_argument("--elem-size", required=True, help="K[,K...]")
+    parser.add_argument("--n", help="N[,N...]")
+    parser.add_argument("--elem-size", help="K[,K...]")
+    parser.add_argument("--shapes", help="CASE:N:K[,CASE:N:K...] in place of --n and --elem-size")
     parser.add_argument("--count", type=int, default=1, help="matrices, one behind the other")
     parser.add_argument("--reps", type=int, default=7)
     parser.add_argument("--json", action="store_true")
     o = parser.parse_args()
-    o.n = [int(n) for n in o.n.split(",")]
-    o.elem_size = [int(k) for k in o.elem_size.split(",")]
+    if o.shapes:
+        o.shapes = [shape.split(":") for shape in o.shapes.split(",")]
+    elif o.n and o.elem_size:
+        o.shapes = [(None, n, k) for k in o.elem_size.split(",") for n in o.n.split(",")]
+    else:
+        parser.error("--n and --elem-size, or --shapes, are needed")
     return o
 
 
 def print_row(o, row):
     if o.json:
-        print(json.dumps(row), flush=True)
+        print(json.dumps(row, separators=(",", ":")), flush=True)
     else:
         print(
             f"{row['kernel']:30} {row['elem_size']:5} {row['n']:7} {row['ld']:7} {row['offset']:4}"
@@ -71,6 +76,7 @@ def race(o, backend, kernel, n, elem_size, in_place, peer, ceilings, time_pair, 
     moved = 2 * o.count * n * n * elem_size / 1e6
     row = {
         "row": "result",
+        **({"case": o.case} if o.case else {}),
         "backend": backend,
         "kernel": kernel,
         "elem_size": elem_size,
@@ -101,9 +107,8 @@ def race(o, backend, kernel, n, elem_size, in_place, peer, ceilings, time_pair, 
 def run(o, measure):
     """Calls measure(o, n, elem_size) for every shape; the exit status says if all were right."""
     good = True
-    for elem_size in o.elem_size:
-        for n in o.n:
-            good = measure(o, n, elem_size) and good
+    for o.case, n, elem_size in o.shapes:
+        good = measure(o, int(n), int(elem_size)) and good
     sys.exit(0 if good else 1)
 
 

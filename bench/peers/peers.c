@@ -52,6 +52,8 @@ size_t bench_host_peers(struct bench_entry *list)
 	/* Old cores chosen for the sake of old builds would slow it down. */
 	unsetenv("OPENBLAS_CORETYPE");
 	unsetenv("OPENBLAS_L2_SIZE");
+	/* Else MKL's threads would spin on beside the ceiling that is measured next. */
+	setenv("KMP_BLOCKTIME", "0", 0);
 	for (size_t i = 0; i < sizeof peers / sizeof *peers; i++) {
 		if (peers[i]->load())
 			continue;
