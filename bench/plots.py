@@ -54,7 +54,7 @@ class Picture:
               "background rgb 'white'")
         print(f"set output '{self.path}'")
         print(f"set multiplot layout {rows},{columns} title \"{self.note}\" font ',12'")
-        print("set logscale x 2; set grid lc rgb '#dddddd'; set key below maxrows 2 font ',10' "
+        print("set logscale x 2; set grid lc rgb '#dddddd'; set key below horizontal maxcols 3 font ',10' "
               "samplen 2; set yrange [0:*]; set format x '%.0f'; set xtics rotate by -35 font ',10'")
         for p, (title, curves, xlabel, ylabel) in enumerate(self.panels):
             print(f"set title \"{title}\"; set xlabel \"{xlabel}\"; set ylabel \"{ylabel}\"")
@@ -64,10 +64,10 @@ class Picture:
                     continue
                 label, line, point = STYLES[name]
                 what = "lines" if point is None else f"linespoints pt {point} ps 0.6"
+                if name == "auto":  # bars first: the line covers what they blank out
+                    lines.append(f"${block(p, name)} using 1:3:2:4 with yerrorbars "
+                                 f"{line.replace('lw 3', 'lw 1')} pt 7 ps 0.1 notitle")
                 lines.append(f"${block(p, name)} using 1:3 with {what} {line} title \"{label}\"")
-                if name == "auto":
-                    lines.append(f"${block(p, name)} using 1:3:2:4 with yerrorbars {line} lw 1 "
-                                 "pt 0 notitle")
             print("plot " + ", \\\n     ".join(lines))
         print("unset multiplot\nset output")
 
