@@ -44,8 +44,10 @@ struct tsw_kernel {
 	void (*swap_ragged)(unsigned char *a, size_t sa, unsigned char *b, size_t sb, size_t rows,
 	                    size_t cols, size_t width);
 
-	/* Transposes side x side elements (side <= block) in their own place. */
-	void (*turn)(unsigned char *a, size_t sa, size_t side, size_t width);
+	/* Transposes side x side elements in their own place, any side, and fetches the square at
+	 * `next`, if not NULL, with the same stride. */
+	void (*turn)(unsigned char *a, size_t sa, size_t side, size_t width,
+	             const unsigned char *next);
 
 	/* The same for many. */
 	void (*turn_row)(const struct tsw_row *row);

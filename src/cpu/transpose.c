@@ -159,39 +159,6 @@ static void swap_by_diagonals(const struct tsw_plan *p, const struct tiles *t,
 	swap_edges(p, t);
 }
 
-static void fetch_rows(const unsigned char *p, size_t stride, size_t rows, size_t nbytes)
-{
-	for (size_t r = 0; r < rows; r++)
-		for (size_t x = 0; x < nbytes; x += TSW_LINE)
-			__builtin_prefetch(p + r * stride + x, 0, 2);
-}
-
-/* A tile on the diagonal is its own partner: blocks above the diagonal change places with those
- * below, those on it turn where they are. */
-static void turn_tile(const struct tsw_plan *p, const struct tiles *t, const unsigned char *next)
-{
-	size_t block = p->block, side = t->rows, whole = side / block;
-
-	for (size_t r = 0; r < side; r += block) {
-		unsigned char *corner = t->a + r * t->stride + r * p->width;
-		size_t left = side - r;
-
-		if (next)
-			fetch_rows(next + r * t->stride, t->stride, left < block ? left : block,
-			           side * p->width);
-
-		p->kernel->turn(corner, t->stride, left < block ? left : block, p->width);
-		if (left <= block)
-			break;
-		swap_strip(p, t, r / block, r / block + 1, whole - r / block - 1, 0, NULL, 0, 0);
-		if (side % block)
-			p->kernel->swap_ragged(t->a + r * t->stride + whole * block * p->width,
-			                       t->stride,
-			                       t->a + whole * block * t->stride + r * p->width,
-			                       t->stride, block, side % block, p->width);
-	}
-}
-
 /* Rows of a buffer lie a little more than a tile apart, at the same offsets from a cache line as
  * the rows of the matrix. */
 static size_t stage_stride(const struct tsw_plan *p)
@@ -234,7 +201,7 @@ static void swap_pair(const struct grid *g, struct tsw_pair pair, const struct t
 		p->isa->wide(t.a, p->stride, t.b, p->stride, t.rows, t.cols, p->width,
 		             next ? next->a : NULL, next ? next->b : NULL);
 	else if (pair.i == pair.j)
-		turn_tile(p, &t, next ? next->a : NULL);
+		p->kernel->turn(t.a, t.stride, t.rows, p->width, next ? next->a : NULL);
 	else if (g->stage)
 		swap_staged(g, &t);
 	else if (p->order == TSW_DIAGONALS)
@@ -318,7 +285,7 @@ static void turn_blocks(const struct tsw_kernel *kernel, const struct tsw_matric
 		return;
 	}
 	for (size_t b = begin; b < end; b++)
-		kernel->turn(matrix_at(m, b), row.stride, m->n, width);
+		kernel->turn(matrix_at(m, b), row.stride, m->n, width, NULL);
 }
 
 /* Matrices of one tile each. */
@@ -328,13 +295,8 @@ static void turn_tiles(const struct tsw_plan *p, const struct tsw_matrices *m, u
 	size_t end = share(m->count, part + 1, parts);
 
 	for (size_t b = share(m->count, part, parts); b < end; b++) {
-		struct tiles t = {.a = matrix_at(m, b),
-		                  .rows = m->n,
-		                  .cols = m->n,
-		                  .stride = p->stride};
-
-		t.b = t.a;
-		turn_tile(p, &t, b + 1 < end ? matrix_at(m, b + 1) : NULL);
+		p->kernel->turn(matrix_at(m, b), p->stride, m->n, p->width,
+		                b + 1 < end ? matrix_at(m, b + 1) : NULL);
 	}
 }
 
@@ -400,17 +362,9 @@ void tsw_cpu_transpose(const struct tsw_matrices *m, int nthreads)
 	const struct tsw_kernel *kernel = m->elem_size <= 16 ? isa->kernel[m->elem_size] : NULL;
 	struct tsw_plan plan;
 
-	if (m->count == 1 && kernel && m->n <= kernel->block) {
-		kernel->turn(matrix_at(m, 0), m->ld * m->elem_size, m->n, m->elem_size);
-		return;
-	}
+	/* Too small for more than one thread or tile: nothing to plan. */
 	if (m->count == 1 && kernel && m->n * m->elem_size <= 1024 && m->n <= 256) {
-		plan = (struct tsw_plan){.isa = isa,
-		                         .kernel = kernel,
-		                         .block = kernel->block,
-		                         .width = m->elem_size,
-		                         .stride = m->ld * m->elem_size};
-		turn_tiles(&plan, m, 0, 1);
+		kernel->turn(matrix_at(m, 0), m->ld * m->elem_size, m->n, m->elem_size, NULL);
 		return;
 	}
 	plan = tsw_cpu_plan(m, isa);
