@@ -102,6 +102,17 @@ __attribute__((target("avx2"))) static uint64_t sum256(__m256i x)
 #define VLOAD1(p) _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(p)))
 #include "rows_body.h"
 
+/* Not _mm512_reduce_add_epi64, whose sum is of signed numbers, which may not overflow. */
+__attribute__((target("avx512f"))) static uint64_t sum512(__m512i x)
+{
+	uint64_t lane[8], sum = 0;
+
+	_mm512_storeu_si512(lane, x);
+	for (int i = 0; i < 8; i++)
+		sum += lane[i];
+	return sum;
+}
+
 #define DOT_NAME dot_avx512
 #define DOT_TARGET __attribute__((target("avx512f")))
 #define DOT_ROWS 4
@@ -111,7 +122,7 @@ __attribute__((target("avx2"))) static uint64_t sum256(__m256i x)
 #define VADD(x, y) _mm512_add_epi64(x, y)
 #define VLOW(x) _mm512_and_si512(x, _mm512_set1_epi64(0xffffffff))
 #define VHIGH(x) _mm512_srli_epi64(x, 32)
-#define VSUM(x) (uint64_t) _mm512_reduce_add_epi64(x)
+#define VSUM(x) sum512(x)
 #define VMUL(x, y) _mm512_mul_epu32(x, y)
 #define VLOAD4(p) _mm512_loadu_si512(p)
 #define VLOAD2(p) _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
