@@ -167,7 +167,7 @@ static const struct option table[OPTIONS] = {
 	[OPT_STRESS_N] = {"n", 0, &kind_whole, "N", STRESS, FIELD(n), 1, UINT64_MAX, NULL,
 			  "rows, and as many columns (default: what fits)"},
 	[OPT_DTYPE] = {"dtype", 0, &kind_choice, "T", FILES, FIELD(dtype), 0, 0, dtype_names,
-		       "raw: type of an element:"},
+		       "raw:"},
 	[OPT_ELEM_SIZE] = {"elem-size", 0, &kind_whole, "K", FILES | STRESS, FIELD(elem_size), 1,
 			   MAX_BYTES, NULL, "bytes of an element (stress: default 4)"},
 	[OPT_OFFSET] = {"offset", 0, &kind_size, "BYTES", FILES, FIELD(offset_bytes), 0, MAX_BYTES,
