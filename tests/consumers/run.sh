@@ -132,8 +132,12 @@ pages() {
 src=tests/consumers
 check "C, plain flags" build_and_run "$CC" "${warn[@]}" -std=c99 -pedantic -I"$prefix/include" "$src"/consumer.c \
 	-L"$prefix/lib" -ltileswap
-check "C++17, plain flags" build_and_run "$CXX" "${warn[@]}" -std=c++17 -pedantic -I"$prefix/include" \
-	"$src"/consumer.cpp -L"$prefix/lib" -ltileswap
+if have "$CXX"; then
+	check "C++17, plain flags" build_and_run "$CXX" "${warn[@]}" -std=c++17 -pedantic -I"$prefix/include" \
+		"$src"/consumer.cpp -L"$prefix/lib" -ltileswap
+else
+	skip "C++17, plain flags" "no $CXX"
+fi
 if have pkg-config; then
 	# shellcheck disable=SC2046
 	check "C, pkg-config" build_and_run "$CC" "${warn[@]}" $(pkg-config --cflags tileswap) "$src"/consumer.c \
@@ -147,18 +151,20 @@ else
 	skip pkg-config "not installed"
 fi
 
-if "$CXX" -std=c++23 -x c++ -fsyntax-only - <<<'#include <mdspan>' 2>/dev/null; then
+if ! have "$CXX"; then
+	:
+elif "$CXX" -std=c++23 -x c++ -fsyntax-only - <<<'#include <mdspan>' 2>/dev/null; then
 	check "C++23, std::mdspan" build_and_run "$CXX" "${warn[@]}" -std=c++23 -DTEST_STD_MDSPAN -I"$prefix/include" \
 		"$src"/consumer.cpp -L"$prefix/lib" -ltileswap
 else
 	skip "std::mdspan" "$CXX has no <mdspan>"
 fi
 cccl=$(dirname "$(dirname "$(readlink -f "$(command -v "${NVCC:-nvcc}" || echo /usr/local/cuda/bin/nvcc)")")")/include
-if [ -e "$cccl/cccl/cuda/std/mdspan" ]; then
+if have "$CXX" && [ -e "$cccl/cccl/cuda/std/mdspan" ]; then
 	check "C++17, cuda::std::mdspan" build_and_run "$CXX" "${warn[@]}" -std=c++17 -DTEST_CUDA_MDSPAN -I"$prefix/include" \
 		-isystem "$cccl/cccl" -isystem "$cccl" "$src"/consumer.cpp -L"$prefix/lib" -ltileswap
 else
-	skip "cuda::std::mdspan" "no CUDA toolkit"
+	skip "cuda::std::mdspan" "no CUDA toolkit, or no $CXX"
 fi
 
 fortran_consumer() {
@@ -182,7 +188,7 @@ cmake_refuses() {
 	! cmake -S "$src/cmake" -B "$work/cmake-refused" -DCMAKE_PREFIX_PATH="$prefix" -DWANT_VERSION="$1" >"$work/refused" 2>&1 &&
 		grep -q 'compatible with requested' "$work/refused"
 }
-if have cmake; then
+if have cmake && have "$CXX"; then
 	version=$("$prefix/bin/tileswap" --version | sed 's/tileswap //')
 	check "CMake, shared" cmake_consumer shared -DWANT_VERSION="$version"
 	check "CMake, static" cmake_consumer static -DTILESWAP_USE_STATIC_LIBS=ON
@@ -195,7 +201,7 @@ if have cmake; then
 		CC=$CC CXX=$CXX src=$src work=$work prefix=$prefix cmake_consumer moved"
 	mv "$work/moved" "$work/usr" && prefix=$work/usr
 else
-	skip CMake "not installed"
+	skip CMake "no cmake, or no $CXX for its consumer"
 fi
 
 # ---- man pages and completions ------------------------------------------------------------------

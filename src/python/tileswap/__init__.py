@@ -87,7 +87,7 @@ def transpose_(x: _T, *, element_axes: int = 0, threads: int = 0, stream: Any = 
     m = matrices_of(array, element_axes)
     if m is None:
         return x
-    shape = (array.address, m.n, m.ld, m.elem_size, m.stride, m.count)
+    shape = (array.address, m.n, m.ld, m.elem_size, m.stride, m.batch)
     if array.on_device:
         with array.device:
             check(library.tsw_transpose_batch_device(*shape, array.stream() if handle is None else handle))
@@ -110,8 +110,8 @@ def checksum(x: Any, *, transposed: bool = False, element_axes: int = 0, threads
     m = matrices_of(array, element_axes)
     if m is None:
         return Digest(0, 0)
-    if m.count != 1:
-        raise ValueError(f"a digest is of one matrix, this is a batch of {m.count}")
+    if m.batch != 1:
+        raise ValueError(f"a digest is of one matrix, this is a batch of {m.batch}")
     digest = _Digest()
     shape = (array.address, m.n, m.ld, m.elem_size, bool(transposed) != m.column_major, ctypes.byref(digest))
     if array.on_device:
@@ -124,4 +124,4 @@ def checksum(x: Any, *, transposed: bool = False, element_axes: int = 0, threads
 
 def cuda_available() -> bool:
     """Whether the library was built with CUDA and finds a usable device."""
-    return library.tsw_cuda_status() == Status.OK
+    return bool(library.tsw_cuda_status() == Status.OK)

@@ -36,7 +36,7 @@ class Matrices(NamedTuple):
     ld: int
     elem_size: int
     stride: int
-    count: int
+    batch: int  # how many matrices
     column_major: bool  # the rows, as the object indexes them, are columns in memory
 
 
