@@ -6,6 +6,7 @@
 #
 # BUILD: where tileswap-bench was built [build].  RESULTS: another folder for the results.
 # PYTHON: the interpreter that has PyTorch, CuPy, Triton [python3].  REPS: repetitions [7].
+# LIMIT: seconds after which one program is stopped [150].
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -42,7 +43,7 @@ out=$results/$slug-$(date -u +%Y-%m-%d).jsonl
 : >"$out" || exit 1
 
 run() {
-	"$@" >>"$out" || { echo "run-gpu.sh: failed: $*" >&2; failed=1; }
+	timeout "${LIMIT:-150}" "$@" >>"$out" || { echo "run-gpu.sh: failed: $*" >&2; failed=1; }
 }
 
 # The name of a case stands in every row, so that tables and plots can pick their rows.
@@ -64,7 +65,8 @@ if [ "$quick" = 1 ]; then
 	gpu pattern --pattern --n 32768,32769 --elem-size 4
 else
 	gpu aligned --kernels --peers --n 1024,2048,4096,8192,12288,16384,24576,32768,49152,65536 \
-		--elem-size 1,2,4,8,16
+		--elem-size 1,2,4,8
+	gpu aligned --kernels --peers --n 1024,2048,4096,8192,12288,16384,24576,32768 --elem-size 16
 	gpu aligned --kernels --peers --n 33280,131072 --elem-size 4
 	gpu largest --n 180224 --elem-size 4
 	gpu largest --n 130048 --elem-size 8

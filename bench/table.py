@@ -2,8 +2,13 @@
 """Turns result files into the Markdown tables of docs/PERFORMANCE.md.
 
     bench/table.py bench/results/FILE.jsonl...
+    bench/table.py --into docs/PERFORMANCE.md bench/results/FILE.jsonl...
+
+With --into the text between the two marks of that document is replaced.
 """
 
+import contextlib
+import io
 import sys
 
 import results
@@ -111,17 +116,54 @@ def figure(x):
     return f"{x:.0f}" if x >= 100 else f"{x:.3g}"
 
 
+def powers_of_two(rows):
+    """How far n = 2^k is from its neighbours n = 2^k - 64 and 2^k + 64."""
+    rates = {(r["backend"], r["elem_size"], r["n"]): r["gb_per_s"] for r in rows
+             if r.get("case") == "power-of-two" and r["kernel"] == "auto" and r["ld"] == r["n"]}
+    lines = []
+    for (backend, elem, n), rate in rates.items():
+        beside = [rates[key] for key in ((backend, elem, n - 64), (backend, elem, n + 64))
+                  if key in rates]
+        if len(beside) == 2:
+            lines.append(f"| {elem} | {n} | {figure(rate)} | {figure(beside[0])} | "
+                         f"{figure(beside[1])} | {100 * (rate / (sum(beside) / 2) - 1):+.1f} % |")
+    if lines:
+        print("| bytes | n = 2^k | GB/s | n - 64 | n + 64 | difference |\n|---|---|---|---|---|---|")
+        print("\n".join(lines) + "\n")
+
+
+def show(paths):
+    for path in paths:
+        machines, rows = results.load([path])
+        if machines:
+            heading(machines[0])
+        reach(rows)
+        powers_of_two(rows)
+        for case in dict.fromkeys(r.get("case") for r in rows):
+            mine = [r for r in rows if r.get("case") == case]
+            if case in ("ladder", "pattern"):
+                list_rows(case, mine)
+            else:
+                grid(case or "no case", results.by_shape(mine))
+
+
+def replace(document, text):
+    begin, end = "<!-- results begin -->\n", "<!-- results end -->\n"
+    with open(document) as file:
+        before, rest = file.read().split(begin)
+    after = rest.split(end)[1]
+    with open(document, "w") as file:
+        file.write(before + begin + "\n" + text + end + after)
+
+
 def main():
-    machines, rows = results.load(sys.argv[1:])
-    if machines:
-        heading(machines[0])
-    reach(rows)
-    for case in dict.fromkeys(r.get("case") for r in rows):
-        mine = [r for r in rows if r.get("case") == case]
-        if case in ("ladder", "pattern"):
-            list_rows(case, mine)
-        else:
-            grid(case or "no case", results.by_shape(mine))
+    if sys.argv[1:2] == ["--into"]:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            show(sys.argv[3:])
+        replace(sys.argv[2], out.getvalue())
+    else:
+        show(sys.argv[1:])
 
 
 main()

@@ -7,8 +7,8 @@
 #include "../gpu.h"
 #include "peers.h"
 
-/* One call for each matrix: above this many the launches alone would be measured. */
-#define MOST_MATRICES 64
+/* One call for each matrix: above this many in one measurement, launches would be measured. */
+#define MOST_LAUNCHES 400
 
 enum { OP_N = 0, OP_T = 1 };
 
@@ -53,7 +53,7 @@ static int apply(const struct bench_entry *entry, struct bench_set *set, size_t 
 	const void *beta = elem == 4 ? (const void *)&zero_f : zero;
 	const int64_t n = (int64_t)s->n, ld = (int64_t)s->ld;
 
-	if ((elem != 4 && elem != 8 && elem != 16) || s->count > MOST_MATRICES ||
+	if ((elem != 4 && elem != 8 && elem != 16) || s->count * set->calls > MOST_LAUNCHES ||
 	    s->offset % elem != 0)
 		return BENCH_UNSUPPORTED;
 	if (set_stream(handle, set->stream))
