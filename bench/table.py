@@ -60,7 +60,7 @@ def heading(machine):
     facts = [f"{key} {machine[key]}" for key in
              ("driver", "cuda_runtime", "sm_clock_mhz", "memory_clock_mhz", "compiler", "tileswap",
               "commit", "date") if key in machine]
-    print(f"## {name}\n\n{', '.join(facts)}\n")
+    print(f"### {name}\n\n{', '.join(facts)}\n")
 
 
 def reach(rows):
@@ -81,7 +81,7 @@ def reach(rows):
 
 def list_rows(title, rows):
     """One line a kernel: for the ladder and the pattern ceilings."""
-    print(f"### {title}\n\n| kernel | bytes | shape | GB/s | ceiling | ratio | min-max | wrong |")
+    print(f"#### {title}\n\n| kernel | bytes | shape | GB/s | ceiling | ratio | min-max | wrong |")
     print("|---|---|---|---|---|---|---|---|")
     for r in rows:
         dims = f"{r['n']} x {r['cols']}" if r.get("cols") else str(r["n"])
@@ -100,7 +100,7 @@ def grid(title, table):
     extra = [(key, index) for key, index in (("ld", 4), ("offset", 5), ("count", 6), ("threads", 7))
              if any(s[index] not in (0, 1) and not (key == "ld" and s[4] == s[2]) for s in table)]
     columns = ["bytes", "n"] + [key for key, _ in extra] + ["ceiling"] + names
-    print(f"### {title}\n\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
+    print(f"#### {title}\n\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     for s, kernels in table.items():
         cells = [str(s[1]), str(s[2])] + [str(s[i]) for _, i in extra]
         cells.append(figure(max(r["ceiling_gb_per_s"] for r in kernels.values())))

@@ -193,6 +193,103 @@ TSW_API tsw_status tsw_checksum_host(const void *a, size_t n, size_t ld, size_t 
 TSW_API tsw_status tsw_checksum_device(const void *a, size_t n, size_t ld, size_t elem_size,
                                        int transposed, tsw_digest *out, tsw_stream stream);
 
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* How the matrix lies in its file. */
+typedef enum tsw_format {
+	TSW_FORMAT_AUTO = 0, /* by the file's first bytes; raw where n or elem_size is given */
+	TSW_FORMAT_RAW = 1,  /* n, ld, elem_size, offset_bytes */
+	TSW_FORMAT_NPY = 2,  /* NumPy's .npy, versions 1 to 3, either order */
+	TSW_FORMAT_HDF5 = 3, /* a contiguous dataset; needs libhdf5 at run time (TSW_LIBHDF5 names it) */
+	TSW_FORMAT_SAFETENSORS = 4 /* one tensor */
+} tsw_format;
+
+/* What a stopped run survives. */
+typedef enum tsw_durability {
+	TSW_DURABLE_POWER = 0,  /* loss of power, a crash of the system, kill -9 */
+	TSW_DURABLE_PROCESS = 1 /* kill -9 and the like, as long as the system stays up: no waiting for
+	                         * the disk between pairs */
+} tsw_durability;
+
+/* Begin with TSW_FILE_OPTIONS_INIT and set what is wanted.  Members are only ever added at the end;
+ * struct_size tells which the caller knows. */
+typedef struct tsw_file_options {
+	size_t struct_size;
+	size_t n, ld, elem_size;   /* of a raw file; ld 0 is n */
+	uint64_t offset_bytes;     /* of a raw file: where element (0, 0) begins */
+	uint64_t memory_bytes;     /* 0: half of what is free, limits of containers kept */
+	int nthreads;              /* for transposing; 0: as many as OpenMP would use */
+	int durability;            /* tsw_durability */
+	int format;                /* tsw_format */
+	int verify;                /* non-zero: digests before and after, compared */
+	const char *dataset;       /* HDF5: its path; safetensors: its name, NULL for the only one */
+	const char *out_path;      /* not NULL: a new file, and the old one is left as it is */
+	/* Called now and then from the calling thread; non-zero stops.  May be NULL. */
+	int (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes);
+	void *user;
+	int once;      /* non-zero: a second call with `once` does nothing, see below */
+	int flag_only; /* non-zero: only .npy's fortran_order is flipped */
+	int force;     /* non-zero: out_path may be replaced */
+} tsw_file_options;
+
+#define TSW_FILE_OPTIONS_INIT                                                                      \
+	{sizeof(tsw_file_options), 0, 0, 0, 0, 0, 0, TSW_DURABLE_POWER, TSW_FORMAT_AUTO, 0, 0, 0,  \
+	 0, 0, 0, 0, 0}
+
+/* What a call has done, also where it failed.  struct_size is set by the caller. */
+typedef struct tsw_file_result {
+	size_t struct_size;
+	size_t n, ld, elem_size;   /* what was found */
+	uint64_t offset_bytes;
+	int format;                /* tsw_format, never AUTO */
+	int column_major;          /* the digests' rows are the file's columns */
+	uint64_t bytes_read, bytes_written, bytes_journalled; /* by this call */
+	uint64_t resumed_from_pair; /* the first pair of this call; UINT64_MAX if nothing was resumed */
+	uint64_t pairs;             /* tile pairs, all of the matrix */
+	int already_done;           /* an earlier call had done it all, this one only tidied up */
+	tsw_digest before, after;   /* with verify: of the matrix, of the transposed one */
+} tsw_file_result;
+
+#define TSW_FILE_RESULT_INIT                                                                       \
+	{sizeof(tsw_file_result), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0, 0}, {0, 0}}
+
+/* Transposes the matrix in the file `path` where it lies, through memory_bytes of memory (and some
+ * 64 MiB beside), with no second copy on the disk.  Every byte is read once and written once; half of
+ * them pass through a journal, `path`.tswj (of the file that links lead to), which takes the space of
+ * two tile pairs' halves and is gone at the end.  Tiles that are each other's transposes already are
+ * not written.
+ *
+ * Stopped at any moment, by the progress callback, a signal, kill -9, or with TSW_DURABLE_POWER by a
+ * power loss, the matrix is half transposed and the journal stays.  The same call with the same
+ * options then goes on where it stopped; it never begins anew.  While a journal is there no other
+ * program may change the file.  A journal that does not belong to the file, a file that was changed
+ * or restored beside its journal, or a journal that is gone is refused with TSW_ERR_JOURNAL: nothing
+ * is changed then, and the detail says what to do.  The attribute user.tileswap of the file ties the
+ * two together, where the file system has attributes; a copy of the file does not carry it.
+ *
+ * A transpose undoes itself: calling it again after a success transposes back.  With `once` a mark is
+ * left (the attribute, and a journal of 8 KiB), and every later call with `once` returns TSW_OK with
+ * already_done set; a call without `once` takes the mark away and transposes.
+ *
+ * With `verify` the digest of the matrix is taken as it is read, also across a resumed run, then the
+ * file is read once more: TSW_ERR_MISMATCH if the digests differ, and the journal stays.
+ *
+ * With out_path the transposed matrix goes to a new file with everything around it, which gets its
+ * name when it is whole and on the disk; `path` is only read.  With flag_only not the matrix moves but
+ * the header of a .npy file says the other order, which readers of .npy honour.
+ *
+ * The call takes an exclusive lock (flock) on the file.  Linux keeps locks of network file systems in
+ * its own ways, and a file system that reports a sync before it is one makes TSW_DURABLE_POWER void.
+ * It is assumed that an interrupted write leaves each sector of the disk old or new.
+ *
+ * `result` may be NULL.  Statuses: TSW_ERR_NULL (path, options), _OPTION (a value, a struct_size, too
+ * little memory, out_path exists), _THREADS, _LD, _ELEM_SIZE, _OVERFLOW, _FORMAT (not what was said,
+ * truncated, not square), _UNSUPPORTED (libhdf5 is not there; storage that is no single piece),
+ * _LOCKED, _JOURNAL: nothing has been changed.  TSW_ERR_INTERRUPTED, _IO, _NO_MEMORY: resumable.
+ * After TSW_ERR_IO the journal stays and nothing is tried again. */
+TSW_API tsw_status tsw_transpose_file(const char *path, const tsw_file_options *options,
+                                      tsw_file_result *result);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,7 @@
 /* tsw_transpose_host: every width, ragged sizes, any address, threads, batches; bit for bit, padding
  * and surroundings included.  In one process, because a forked test would use one thread. */
 #include "cpu/cpu.h"
+#include "cpu/plan.h"
 #include "support.h"
 #include "tileswap.h"
 
@@ -133,6 +134,52 @@ START_TEST(random_shapes)
 		check_one(s, (int)tsw_random_below(&state, 5),
 		          tsw_random(&state) % 2 ? TSW_FLUSH_LEFT : TSW_FLUSH_RIGHT);
 	}
+}
+END_TEST
+
+/* ---- orders and instruction sets that this machine may not pick ------------------------------- */
+
+/* Small tiles, so that a small matrix has whole ones, ragged ones and several pairs. */
+static void check_plan(struct tsw_shape s, const struct tsw_isa *isa, enum tsw_order order, int fetch,
+                       enum tsw_flush flush)
+{
+	struct tsw_guarded g = tsw_guarded_new(tsw_shape_bytes(s), flush);
+	struct tsw_matrices m = {.base = g.p, .n = s.n, .ld = s.ld, .elem_size = s.elem_size, .count = 1};
+	struct tsw_plan plan = tsw_cpu_plan(&m, isa);
+	const char *wrong;
+
+	plan.order = plan.kernel ? order : TSW_ROWS;
+	plan.fetch = fetch;
+	plan.tile = plan.kernel ? 2 * plan.block : 8;
+	tsw_fill(g.p, g.bytes);
+	tsw_cpu_run(&plan, &m, 1);
+	wrong = tsw_wrong_transpose(g.p, tsw_pattern(g.bytes), s);
+	if (!wrong)
+		wrong = tsw_guarded_spoilt(&g);
+	tsw_require(!wrong, "%s, order %d, fetch %d: %s", isa->name, order, fetch, wrong);
+	tsw_guarded_free(&g);
+}
+
+START_TEST(every_order_on_every_instruction_set)
+{
+	static const char *const names[] = {"c", "avx2", "avx512", "neon"};
+	/* One tile; several with a ragged edge; rows on cache lines; more tiles on a side than two. */
+	static const struct tsw_shape shapes[] = {{70, 71, 0}, {140, 140, 0}, {192, 192, 0}, {333, 335, 0}};
+	unsigned tried = 0;
+
+	for (size_t i = 0; i < COUNT_OF(names) * COUNT_OF(shapes) * 6; i++) {
+		const struct tsw_isa *isa = tsw_cpu_isa_named(names[i % COUNT_OF(names)]);
+		struct tsw_shape s = shapes[i / COUNT_OF(names) % COUNT_OF(shapes)];
+		size_t rest = i / COUNT_OF(names) / COUNT_OF(shapes);
+
+		s.elem_size = (size_t)_i;
+		if (!isa)
+			continue; /* of another machine */
+		check_plan(s, isa, (enum tsw_order)(rest % 3), (int)(rest / 3), TSW_FLUSH_LEFT);
+		check_plan(s, isa, (enum tsw_order)(rest % 3), (int)(rest / 3), TSW_FLUSH_RIGHT);
+		tried++;
+	}
+	ck_assert_uint_ge(tried, COUNT_OF(shapes) * 6); /* "c" runs everywhere */
 }
 END_TEST
 
@@ -418,6 +465,7 @@ static Suite *host_suite(void)
 	tcase_add_test(tc, every_thread_count);
 	tcase_add_loop_test(tc, any_address, 0, count);
 	tcase_add_loop_test(tc, random_shapes, 0, 5);
+	tcase_add_loop_test(tc, every_order_on_every_instruction_set, 1, 20);
 	tcase_add_test(tc, special_floats_survive);
 	tcase_add_loop_test(tc, batches, 0, 18);
 	tcase_add_test(tc, disjoint_windows_from_several_threads);

@@ -24,6 +24,11 @@ struct tsw_plan {
 
 struct tsw_plan tsw_cpu_plan(const struct tsw_matrices *m, const struct tsw_isa *isa);
 
+/* What thread `part` of `parts` does: the parts are disjoint, together the whole, and of equal
+ * work. */
+void tsw_cpu_run_part(const struct tsw_plan *plan, const struct tsw_matrices *m, uint64_t part,
+                      uint64_t parts);
+
 /* Transposes with that plan. */
 void tsw_cpu_run(const struct tsw_plan *plan, const struct tsw_matrices *m, int nthreads);
 

@@ -302,8 +302,8 @@ static void turn_tiles(const struct tsw_plan *p, const struct tsw_matrices *m, u
 
 /* Part `part` of `parts`: a contiguous range of (matrix, pair) of equal work.  The matrices lie
  * apart in an address space of 64 bits, so count * n * n elements do not overflow. */
-static void run_part(const struct tsw_plan *p, const struct tsw_matrices *m, uint64_t part,
-                     uint64_t parts)
+void tsw_cpu_run_part(const struct tsw_plan *p, const struct tsw_matrices *m, uint64_t part,
+                      uint64_t parts)
 {
 	uint64_t each = (uint64_t)m->n * m->n;
 	uint64_t begin = share(m->count * each, part, parts);
@@ -347,12 +347,13 @@ void tsw_cpu_run(const struct tsw_plan *plan, const struct tsw_matrices *m, int 
 	int threads = threads_worth(m, nthreads);
 
 	if (threads == 1) {
-		run_part(plan, m, 0, 1);
+		tsw_cpu_run_part(plan, m, 0, 1);
 		return;
 	}
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
-	run_part(plan, m, (uint64_t)omp_get_thread_num(), (uint64_t)omp_get_num_threads());
+	tsw_cpu_run_part(plan, m, (uint64_t)omp_get_thread_num(),
+	                 (uint64_t)omp_get_num_threads());
 #endif
 }
 

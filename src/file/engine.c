@@ -39,7 +39,7 @@ tsw_status tsw_engine_sync(struct tsw_engine *e, const struct tsw_file *f, enum 
 
 /* ---- reading ahead --------------------------------------------------------------------------- */
 
-static void read_ahead(struct tsw_engine *e)
+void tsw_engine_read_ahead(struct tsw_engine *e)
 {
 	while (e->idles && e->ahead < e->pairs) {
 		struct tsw_work *w = e->idle[--e->idles];
@@ -49,13 +49,13 @@ static void read_ahead(struct tsw_engine *e)
 	}
 }
 
-static void release(struct tsw_engine *e, struct tsw_work *w)
+void tsw_engine_release(struct tsw_engine *e, struct tsw_work *w)
 {
 	e->idle[e->idles++] = w;
-	read_ahead(e);
+	tsw_engine_read_ahead(e);
 }
 
-static struct tsw_work *first_of_queue(struct tsw_engine *e)
+struct tsw_work *tsw_engine_take(struct tsw_engine *e)
 {
 	struct tsw_work *w = e->queue[0];
 
@@ -74,7 +74,7 @@ static void drain(struct tsw_engine *e)
 	}
 }
 
-static tsw_status report(struct tsw_engine *e, uint64_t pairs_done)
+tsw_status tsw_engine_report(struct tsw_engine *e, uint64_t pairs_done)
 {
 	const struct tsw_grid *g = &e->shop.grid;
 
@@ -91,7 +91,7 @@ static tsw_status take_next(struct tsw_engine *e, struct tsw_work **next)
 {
 	*next = NULL;
 	while (e->queued) {
-		struct tsw_work *w = first_of_queue(e);
+		struct tsw_work *w = tsw_engine_take(e);
 
 		TRY(tsw_work_first_half(w));
 		e->digest = tsw_digest_add(e->digest, w->digest);
@@ -101,7 +101,7 @@ static tsw_status take_next(struct tsw_engine *e, struct tsw_work **next)
 			return TSW_OK;
 		}
 		tsw_work_forget(w, 0);
-		release(e, w);
+		tsw_engine_release(e, w);
 	}
 	return TSW_OK;
 }
@@ -162,7 +162,7 @@ static tsw_status end_pair(struct tsw_engine *e, struct tsw_work *w)
 {
 	TRY(tsw_pool_wait(e->shop.pool, &w->second.job));
 	tsw_work_forget(w, 0);
-	release(e, w);
+	tsw_engine_release(e, w);
 	return TSW_OK;
 }
 
@@ -229,13 +229,13 @@ static tsw_status walk(struct tsw_engine *e)
 {
 	struct tsw_work *before = NULL, *w, *next;
 
-	read_ahead(e);
+	tsw_engine_read_ahead(e);
 	TRY(take_next(e, &w));
 	if (e->journal.file.fd < 0 && (w || e->o->once))
 		TRY(begin_journal(e, w));
 	for (; w; before = w, w = next) {
 		TRY(write_pair(e, w, before, &next));
-		if (report(e, w->k + 1) != TSW_OK && next)
+		if (tsw_engine_report(e, w->k + 1) != TSW_OK && next)
 			return stop_here(e, w);
 	}
 	if (before)
@@ -257,21 +257,21 @@ static void all_idle(struct tsw_engine *e)
 }
 
 /* Reads everything once more, and adds it up as the transposed matrix. */
-static tsw_status verify(struct tsw_engine *e)
+tsw_status tsw_engine_verify(struct tsw_engine *e)
 {
 	tsw_digest sum = {0, 0};
 
 	all_idle(e);
 	e->shop.swap_digest = !e->shop.swap_digest;
 	e->ahead = 0;
-	read_ahead(e);
+	tsw_engine_read_ahead(e);
 	while (e->queued) {
-		struct tsw_work *w = first_of_queue(e);
+		struct tsw_work *w = tsw_engine_take(e);
 
 		TRY(tsw_pool_wait(e->shop.pool, &w->reading));
 		sum = tsw_digest_add(sum, tsw_work_digest(w));
 		tsw_work_forget(w, 0);
-		release(e, w);
+		tsw_engine_release(e, w);
 	}
 	e->result->before = e->digest;
 	e->result->after = sum;
@@ -279,7 +279,7 @@ static tsw_status verify(struct tsw_engine *e)
 		return TSW_OK;
 	return tsw_fail(TSW_ERR_MISMATCH,
 			"%s: placed=%016jx values=%016jx before, placed=%016jx values=%016jx read "
-			"back; the journal is kept",
+			"back",
 			e->shop.data.path, (uintmax_t)e->digest.placed, (uintmax_t)e->digest.values,
 			(uintmax_t)sum.placed, (uintmax_t)sum.values);
 }
@@ -315,7 +315,7 @@ tsw_status tsw_engine_set_up(struct tsw_engine *e)
 	return TSW_OK;
 }
 
-static void tear_down(struct tsw_engine *e)
+void tsw_engine_tear_down(struct tsw_engine *e)
 {
 	drain(e);
 	tsw_pool_stop(e->shop.pool);
@@ -325,7 +325,7 @@ static void tear_down(struct tsw_engine *e)
 	tsw_journal_close(&e->journal);
 }
 
-static tsw_status choose_tile(struct tsw_engine *e)
+tsw_status tsw_engine_choose_tile(struct tsw_engine *e)
 {
 	struct tsw_grid *g = &e->shop.grid;
 
@@ -357,7 +357,7 @@ static tsw_status begin_or_resume(struct tsw_engine *e, int *left)
 		return TSW_OK;
 	found = e->journal.file.fd >= 0; /* a done mark may have been cleared away */
 	if (!found)
-		TRY(choose_tile(e));
+		TRY(tsw_engine_choose_tile(e));
 	TRY(tsw_engine_set_up(e));
 	return found ? tsw_recover(e) : TSW_OK;
 }
@@ -367,6 +367,7 @@ tsw_status tsw_engine_run(const struct tsw_run_options *o, struct tsw_run_result
 	struct tsw_engine e = {.o = o,
 			       .result = result,
 			       .shop = {.data = {o->io, o->path, o->fd},
+					.out = {o->io, o->path, o->fd},
 					.grid = o->grid,
 					.nthreads = o->nthreads,
 					.verify = o->verify,
@@ -385,10 +386,10 @@ tsw_status tsw_engine_run(const struct tsw_run_options *o, struct tsw_run_result
 	if (status == TSW_OK && left) {
 		status = walk(&e);
 		if (status == TSW_OK && e.shop.verify)
-			status = verify(&e);
+			status = tsw_engine_verify(&e);
 		if (status == TSW_OK)
 			status = finish(&e);
 	}
-	tear_down(&e);
+	tsw_engine_tear_down(&e);
 	return status;
 }

@@ -42,7 +42,13 @@ uint64_t tsw_choose_tile(const struct tsw_grid *grid, uint64_t memory_bytes);
  * and what was read back is not what should be there. */
 tsw_status tsw_engine_run(const struct tsw_run_options *o, struct tsw_run_result *result);
 
-/* ---- shared by engine.c and recover.c -------------------------------------------------------- */
+/* Writes the transposed matrix to a new file, which gets its name when it is whole; the rest of the
+ * file is copied.  A name that is taken needs `force`. */
+tsw_status tsw_stream_run(const struct tsw_run_options *o, const char *out_path, int force,
+			  struct tsw_run_result *result);
+
+/* ---- shared by engine.c, recover.c and stream.c
+ * -------------------------------------------------------- */
 
 struct tsw_engine {
 	const struct tsw_run_options *o;
@@ -62,6 +68,21 @@ struct tsw_engine {
 
 /* A sync that a run of durability `process` does without. */
 tsw_status tsw_engine_sync(struct tsw_engine *e, const struct tsw_file *f, enum tsw_barrier why);
+
+/* The pairs that are being read: as many as there is memory for, in order. */
+void tsw_engine_read_ahead(struct tsw_engine *e);
+struct tsw_work *tsw_engine_take(struct tsw_engine *e);
+void tsw_engine_release(struct tsw_engine *e, struct tsw_work *w);
+
+/* Tells the caller that the pairs before `pairs_done` are done: TSW_ERR_INTERRUPTED if it wants to
+ * stop, without a detail. */
+tsw_status tsw_engine_report(struct tsw_engine *e, uint64_t pairs_done);
+
+/* Reads everything once more and compares the digests. */
+tsw_status tsw_engine_verify(struct tsw_engine *e);
+
+tsw_status tsw_engine_choose_tile(struct tsw_engine *e);
+void tsw_engine_tear_down(struct tsw_engine *e);
 
 /* Threads and memory, for the grid that is known by now. */
 tsw_status tsw_engine_set_up(struct tsw_engine *e);

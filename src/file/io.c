@@ -184,6 +184,18 @@ static int sys_lock(void *user, int fd)
 	return flock(fd, LOCK_EX | LOCK_NB);
 }
 
+static void sys_unlock(void *user, int fd)
+{
+	(void)user;
+	flock(fd, LOCK_UN);
+}
+
+static int sys_set_mode(void *user, int fd, unsigned mode)
+{
+	(void)user;
+	return fchmod(fd, (mode_t)mode);
+}
+
 static int sys_get_mark(void *user, int fd, void *mark)
 {
 	ssize_t got = fgetxattr(fd, MARK_NAME, mark, TSW_MARK_BYTES);
@@ -256,6 +268,8 @@ const struct tsw_io tsw_system_io = {
 	.rename = sys_rename,
 	.unlink = sys_unlink,
 	.lock = sys_lock,
+	.unlock = sys_unlock,
+	.set_mode = sys_set_mode,
 	.get_mark = sys_get_mark,
 	.set_mark = sys_set_mark,
 	.remove_mark = sys_remove_mark,

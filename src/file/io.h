@@ -43,6 +43,8 @@ struct tsw_io {
 	int (*rename)(void *user, const char *from, const char *to);
 	int (*unlink)(void *user, const char *path);
 	int (*lock)(void *user, int fd); /* EWOULDBLOCK: another holds it */
+	void (*unlock)(void *user, int fd);
+	int (*set_mode)(void *user, int fd, unsigned mode);
 	/* The attribute: ENODATA if there is none, ENOTSUP if there can be none. */
 	int (*get_mark)(void *user, int fd, void *mark);
 	int (*set_mark)(void *user, int fd, const void *mark);

@@ -371,20 +371,26 @@ tsw_status tsw_half_hash(struct tsw_work *w, const struct tsw_region *half,
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-static void forget_tile(const struct tsw_shop *shop, const struct tsw_region *x, int wait)
+static void forget_tile(const struct tsw_file *f, const struct tsw_region *x, int wait)
 {
-	const struct tsw_io *io = shop->data.io;
+	const struct tsw_io *io = f->io;
 
 	for (size_t r = 0; r < x->rows; r++)
-		io->forget(io->user, shop->data.fd, x->at + r * x->pitch, x->cols * x->elem_size,
-			   wait);
+		io->forget(io->user, f->fd, x->at + r * x->pitch, x->cols * x->elem_size, wait);
 }
 
 void tsw_work_forget(const struct tsw_work *w, int wait)
 {
-	if (!w->shop->forget)
+	const struct tsw_shop *shop = w->shop;
+
+	if (!shop->forget)
 		return;
-	forget_tile(w->shop, &w->a, wait);
+	forget_tile(&shop->data, &w->a, wait);
 	if (!w->diagonal)
-		forget_tile(w->shop, &w->b, wait);
+		forget_tile(&shop->data, &w->b, wait);
+	if (shop->out.fd == shop->data.fd)
+		return;
+	forget_tile(&shop->out, &w->a, wait);
+	if (!w->diagonal)
+		forget_tile(&shop->out, &w->b, wait);
 }

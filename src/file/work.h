@@ -14,7 +14,7 @@ struct tsw_traffic {
 
 /* What all works of a run share. */
 struct tsw_shop {
-	struct tsw_file data;
+	struct tsw_file data, out; /* read from, written to: one file, or two */
 	struct tsw_grid grid;
 	struct tsw_pool *pool;
 	int nthreads;	 /* for transposing */

@@ -433,6 +433,19 @@ static int sim_lock(void *user, int fd)
 	return stopped(befalls(user, DISK_OTHER)) ? -1 : 0;
 }
 
+static void sim_unlock(void *user, int fd)
+{
+	(void)user;
+	(void)fd;
+}
+
+static int sim_set_mode(void *user, int fd, unsigned mode)
+{
+	(void)fd;
+	(void)mode;
+	return stopped(befalls(user, DISK_OTHER)) ? -1 : 0;
+}
+
 static int sim_get_mark(void *user, int fd, void *mark)
 {
 	static const unsigned char none[TSW_MARK_BYTES];
@@ -530,6 +543,8 @@ void disk_new(struct disk *d, uint64_t seed)
 				.rename = sim_rename,
 				.unlink = sim_unlink,
 				.lock = sim_lock,
+				.unlock = sim_unlock,
+				.set_mode = sim_set_mode,
 				.get_mark = sim_get_mark,
 				.set_mark = sim_set_mark,
 				.remove_mark = sim_remove_mark,
