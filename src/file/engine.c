@@ -22,7 +22,7 @@ uint64_t tsw_choose_tile(const struct tsw_grid *grid, uint64_t memory_bytes)
 	if (tile > wanted && wanted)
 		tile = wanted;
 	if (tile > grid->n)
-		tile = grid->n;
+		tile = grid->n ? grid->n : 1;
 	/* Hashes of the bands need a little room beside the tiles. */
 	for (; tile; tile -= 1 + tile / 128) {
 		g.tile = tile;

@@ -319,7 +319,7 @@ static void write_half(struct tsw_work *w, struct tsw_move *m, const struct tsw_
 {
 	*m = (struct tsw_move){.shop = w->shop,
 			       .region = *region,
-			       .file = &w->shop->data,
+			       .file = &w->shop->out,
 			       .buffer = buffer,
 			       .count = &w->shop->traffic->written,
 			       .write = 1};
