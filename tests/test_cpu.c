@@ -1,0 +1,548 @@
+/* The host engine from inside: every instruction set this machine can run, every width, sides around
+ * the edges of blocks and tiles, every order of blocks, any address, any split into parts; no byte
+ * outside the window is written, no page outside it is touched.  Bit for bit. */
+#include "cpu/cpu.h"
+#include "cpu/plan.h"
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static const char *const isa_names[] = {"avx512", "avx2", "neon", "c"};
+static const size_t widths[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 20, 24,
+                                31, 32, 48, 63, 64, 65, 100, 512, 4096};
+static const enum tsw_order orders[] = {TSW_ROWS, TSW_DIAGONALS, TSW_STAGED};
+
+#define PER_ISA COUNT_OF(widths)
+
+/* Those this machine can run. */
+static const struct tsw_isa *isas[COUNT_OF(isa_names)];
+static size_t isa_count;
+
+static void find_isas(void)
+{
+	isa_count = 0;
+	for (size_t i = 0; i < COUNT_OF(isa_names); i++) {
+		isas[isa_count] = tsw_cpu_isa_named(isa_names[i]);
+		isa_count += isas[isa_count] != NULL;
+	}
+}
+
+/* Case `i` of the loops below. */
+static const struct tsw_isa *case_isa(int i)
+{
+	return isas[(size_t)i / PER_ISA];
+}
+
+static size_t case_width(int i)
+{
+	return widths[(size_t)i % PER_ISA];
+}
+
+static size_t block_of(const struct tsw_isa *isa, size_t width)
+{
+	return width <= 16 ? isa->kernel[width]->block : 4;
+}
+
+/* One matrix with surroundings of its own: `offset` bytes before it, filled like the rest. */
+struct specimen {
+	struct tsw_shape s;
+	struct tsw_guarded g;
+	size_t offset;
+	unsigned char *a;
+	const struct tsw_isa *isa;
+};
+
+static struct specimen specimen(const struct tsw_isa *isa, struct tsw_shape s, size_t offset,
+                                enum tsw_flush flush)
+{
+	struct specimen x = {.s = s, .offset = offset, .isa = isa};
+
+	x.g = tsw_guarded_new(tsw_shape_bytes(s) + offset, flush);
+	x.a = x.g.p + offset;
+	tsw_fill(x.a, tsw_shape_bytes(s));
+	memset(x.g.p, 0xa5, offset);
+	return x;
+}
+
+static void finish(struct specimen *x, const char *how)
+{
+	const char *wrong = tsw_wrong_transpose(x->a, tsw_pattern(tsw_shape_bytes(x->s)), x->s);
+	const char *spoilt = tsw_guarded_spoilt(&x->g);
+
+	tsw_require(!wrong && !spoilt, "%s, n = %zu, ld = %zu, elem_size = %zu, offset %zu, %s: %s",
+	            x->isa->name, x->s.n, x->s.ld, x->s.elem_size, x->offset, how,
+	            wrong ? wrong : spoilt);
+	for (size_t i = 0; i < x->offset; i++)
+		tsw_require(x->g.p[i] == 0xa5, "%s: byte %zu before the matrix changed",
+		            x->isa->name, x->offset - i);
+	tsw_guarded_free(&x->g);
+}
+
+static struct tsw_matrices matrices(const struct specimen *x)
+{
+	return (struct tsw_matrices){.base = x->a,
+	                             .n = x->s.n,
+	                             .ld = x->s.ld,
+	                             .elem_size = x->s.elem_size,
+	                             .count = 1};
+}
+
+/* The plan for a matrix far larger than this one, so that a small matrix has many tiles. */
+static struct tsw_plan plan_as_if_large(const struct tsw_matrices *m, const struct tsw_isa *isa,
+                                        enum tsw_order order, size_t blocks)
+{
+	struct tsw_plan p = tsw_cpu_plan(m, isa);
+
+	p.order = p.kernel ? order : TSW_ROWS;
+	p.tile = blocks * p.block;
+	p.fetch = 1;
+	return p;
+}
+
+/* All parts, one after the other from the last to the first: they do not depend on each other. */
+static void run_in_parts(const struct tsw_plan *p, const struct tsw_matrices *m, uint64_t parts)
+{
+	for (uint64_t part = parts; part; part--)
+		tsw_cpu_run_part(p, m, part - 1, parts);
+}
+
+static void check_plan(const struct tsw_isa *isa, struct tsw_shape s, size_t offset,
+                       enum tsw_order order, size_t blocks, uint64_t parts, enum tsw_flush flush)
+{
+	struct specimen x = specimen(isa, s, offset, flush);
+	struct tsw_matrices m = matrices(&x);
+	struct tsw_plan p = plan_as_if_large(&m, isa, order, blocks);
+	char how[80];
+
+	snprintf(how, sizeof how, "order %d, tile %zu, %d parts", (int)order, p.tile, (int)parts);
+	run_in_parts(&p, &m, parts);
+	finish(&x, how);
+}
+
+/* Sides around one, two and three tiles of two blocks. */
+START_TEST(sides_around_edges)
+{
+	const struct tsw_isa *isa = case_isa(_i);
+	size_t width = case_width(_i);
+	uint64_t state = tsw_seed() + (uint64_t)_i;
+
+	for (size_t blocks = 1; blocks <= 6; blocks++)
+		for (size_t around = 0; around < 3; around++) {
+			size_t n = blocks * block_of(isa, width) + around - 1;
+			struct tsw_shape s = {n, n + tsw_random_below(&state, 3), width};
+			size_t offset = tsw_random_below(&state, 64);
+
+			if (tsw_shape_bytes(s) > 8 << 20 || n < 2)
+				continue;
+			check_plan(isa, s, offset, orders[(blocks + around) % 3], 2,
+			           1 + tsw_random_below(&state, 5),
+			           around % 2 ? TSW_FLUSH_LEFT : TSW_FLUSH_RIGHT);
+		}
+}
+END_TEST
+
+START_TEST(every_small_side)
+{
+	const struct tsw_isa *isa = case_isa(_i);
+	size_t width = case_width(_i), most = 2 * block_of(isa, width) + 2;
+
+	for (size_t n = 2; n <= most && n <= 70; n++)
+		for (size_t pad = 0; pad < 2; pad++) {
+			struct tsw_shape s = {n, n + pad, width};
+			struct specimen x = specimen(isa, s, 0, pad ? TSW_FLUSH_LEFT
+			                                            : TSW_FLUSH_RIGHT);
+			struct tsw_matrices m = matrices(&x);
+			struct tsw_plan p = tsw_cpu_plan(&m, isa);
+
+			tsw_cpu_run(&p, &m, 1);
+			finish(&x, "as planned");
+		}
+}
+END_TEST
+
+/* Every base address within a cache line, rows that are whole lines and rows that are not, in every
+ * order, so that the shifted grid and the aligned copies meet every case. */
+START_TEST(every_offset)
+{
+	const struct tsw_isa *isa = case_isa(_i);
+	size_t width = case_width(_i);
+	size_t n = 5 * block_of(isa, width) + 3;
+	size_t lines = (n * width + 63) / 64 * 64;
+
+	if (width > 100)
+		return;
+	for (size_t offset = 0; offset < 64; offset++) {
+		size_t ld = lines % width ? n : lines / width;
+
+		check_plan(isa, (struct tsw_shape){n, ld, width}, offset, orders[offset % 3], 2, 3,
+		           TSW_FLUSH_LEFT);
+		check_plan(isa, (struct tsw_shape){n, n, width}, offset, orders[(offset + 1) % 3],
+		           1 + offset % 3, 2, TSW_FLUSH_RIGHT);
+	}
+}
+END_TEST
+
+/* Row r of the window ends (or begins) where page 2 r + 1 of the map ends (or begins), and the page
+ * after (before) it is not there: the padding of a wide matrix may belong to somebody else. */
+static void check_unmapped_padding(const struct tsw_isa *isa, size_t width, size_t n, int at_end,
+                                   enum tsw_order order)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), stride = 2 * page;
+	size_t row_bytes = n * width;
+	unsigned char *map = mmap(NULL, (n + 1) * stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+	                          -1, 0);
+	unsigned char *a = map + page + (at_end ? page - row_bytes : 0);
+	const unsigned char *pattern = tsw_pattern(n * row_bytes);
+	struct tsw_matrices m = {.base = a,
+	                         .n = n,
+	                         .ld = stride / width,
+	                         .elem_size = width,
+	                         .count = 1};
+	struct tsw_plan p = plan_as_if_large(&m, isa, order, 1);
+
+	ck_assert_ptr_ne(map, MAP_FAILED);
+	for (size_t r = 0; r < n; r++) {
+		ck_assert_int_eq(mprotect(map + page + r * stride, page, PROT_READ | PROT_WRITE), 0);
+		memcpy(a + r * stride, pattern + r * row_bytes, row_bytes);
+	}
+	run_in_parts(&p, &m, 2);
+	for (size_t r = 0; r < n; r++)
+		for (size_t c = 0; c < n; c++)
+			tsw_require(!memcmp(a + r * stride + c * width,
+			                    pattern + c * row_bytes + r * width, width),
+			            "%s: elem_size %zu, n = %zu: element (%zu, %zu)", isa->name,
+			            width, n, r, c);
+	munmap(map, (n + 1) * stride);
+}
+
+START_TEST(unmapped_padding)
+{
+	const struct tsw_isa *isa = case_isa(_i);
+	size_t width = case_width(_i), page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (2 * page % width)
+		return; /* the stride is a whole number of elements */
+	for (size_t more = 0; more < 4; more++) {
+		size_t n = 3 * block_of(isa, width) + more;
+
+		if (n * width > page)
+			n = page / width;
+		check_unmapped_padding(isa, width, n, 1, orders[more % 3]);
+		check_unmapped_padding(isa, width, n, 0, orders[(more + 1) % 3]);
+	}
+}
+END_TEST
+
+/* As planned for its own size: past the second-level cache, with colliding rows and without. */
+START_TEST(large_as_planned)
+{
+	static const size_t kinds[] = {0, 1, 2};
+	const struct tsw_isa *isa = case_isa(_i);
+	size_t width = case_width(_i), n, odd;
+
+	if (width > 16)
+		return;
+	for (n = 256; n * n * width < 4 << 20; n *= 2)
+		;
+	odd = n - 3;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+		struct tsw_shape s = {k == 2 ? odd : n, n + (k == 1), width};
+		struct specimen x = specimen(isa, s, 16 * k, TSW_FLUSH_RIGHT);
+		struct tsw_matrices m = matrices(&x);
+		struct tsw_plan p = tsw_cpu_plan(&m, isa);
+
+		tsw_cpu_run(&p, &m, 1 + (int)k);
+		finish(&x, "as planned");
+	}
+}
+END_TEST
+
+/* Batches, apart and side by side, strided and by pointers, split in every number of parts: matrices
+ * of one block, of one tile, of several. */
+static void check_batch(const struct tsw_isa *isa, size_t width, size_t n, size_t count, int beside,
+                        int by_pointers, uint64_t parts)
+{
+	size_t gap = 1, stride = beside ? n + gap : n * (n + 2) + gap;
+	size_t ld = beside ? (count - 1) * stride + n + gap : n + 2;
+	size_t elements = (count - 1) * stride + (n - 1) * ld + n;
+	struct tsw_guarded g = tsw_guarded_new(elements * width, TSW_FLUSH_RIGHT);
+	unsigned char *expected = malloc(elements * width);
+	void *pointers[64];
+	struct tsw_matrices m = {.base = g.p,
+	                         .n = n,
+	                         .ld = ld,
+	                         .elem_size = width,
+	                         .stride = stride,
+	                         .count = count};
+	struct tsw_plan p;
+	const char *wrong;
+
+	ck_assert_ptr_nonnull(expected);
+	tsw_fill(g.p, elements * width);
+	memcpy(expected, g.p, elements * width);
+	for (size_t b = 0; b < count; b++) {
+		pointers[b] = g.p + b * stride * width;
+		tsw_oracle_window(pointers[b], expected + b * stride * width,
+		                  (struct tsw_shape){n, ld, width});
+	}
+	if (by_pointers) {
+		m.base = NULL;
+		m.array = pointers;
+	}
+	p = plan_as_if_large(&m, isa, TSW_ROWS, 2);
+	run_in_parts(&p, &m, parts);
+	wrong = tsw_wrong_bytes(g.p, expected, elements * width);
+	tsw_require(!wrong,
+	            "%s: elem_size %zu, %zu matrices of n = %zu, ld = %zu, stride %zu, %d parts: %s",
+	            isa->name, width, count, n, ld, stride, (int)parts, wrong);
+	free(expected);
+	tsw_guarded_free(&g);
+}
+
+START_TEST(batches)
+{
+	const struct tsw_isa *isa = case_isa(_i);
+	size_t width = case_width(_i), block;
+
+	if (width > 100)
+		return;
+	block = block_of(isa, width);
+	for (int how = 0; how < 4; how++)
+		for (uint64_t parts = 1; parts <= 9; parts += 2) {
+			size_t sides[] = {1 + parts % 4, block, block + 1, 2 * block, 3 * block + 1};
+
+			check_batch(isa, width, sides[parts / 2], 1 + 3 * parts, how % 2, how / 2,
+			            parts);
+			check_batch(isa, width, sides[4 - parts / 2], 1 + parts / 2, how % 2,
+			            how / 2, parts);
+		}
+}
+END_TEST
+
+/* Matrices without padding, back to back, have kernels of their own. */
+START_TEST(dense_batches)
+{
+	const struct tsw_isa *isa = case_isa(_i);
+	size_t width = case_width(_i);
+
+	if (width > 16)
+		return;
+	for (size_t n = 2; n <= 9; n++) {
+		size_t count = 13, bytes = n * n * width;
+		struct tsw_guarded g = tsw_guarded_new(count * bytes, TSW_FLUSH_RIGHT);
+		const unsigned char *pattern = tsw_pattern(count * bytes);
+		struct tsw_matrices m = {.base = g.p,
+		                         .n = n,
+		                         .ld = n,
+		                         .elem_size = width,
+		                         .stride = n * n,
+		                         .count = count};
+		struct tsw_plan p = tsw_cpu_plan(&m, isa);
+
+		tsw_fill(g.p, count * bytes);
+		run_in_parts(&p, &m, n);
+		for (size_t b = 0; b < count; b++) {
+			const char *wrong = tsw_wrong_transpose(g.p + b * bytes, pattern + b * bytes,
+			                                        (struct tsw_shape){n, n, width});
+
+			tsw_require(!wrong, "%s: matrix %zu of n = %zu: %s", isa->name, b, n, wrong);
+		}
+		tsw_guarded_free(&g);
+	}
+}
+END_TEST
+
+/* Parts of one matrix differ by no more than about a pair of tiles. */
+START_TEST(parts_are_of_equal_work)
+{
+	size_t n = 1000, parts = 7, total = 0, most = 0;
+	unsigned char *a = malloc(n * n), *before = malloc(n * n);
+	struct tsw_matrices m = {.base = a, .n = n, .ld = n, .elem_size = 1, .count = 1};
+	struct tsw_plan p = plan_as_if_large(&m, tsw_cpu_isa_named("c"), TSW_ROWS, 1);
+
+	ck_assert(a && before);
+	for (size_t part = 0; part < parts; part++) {
+		size_t moved = 0;
+
+		for (size_t x = 0; x < n * n; x++) /* no byte above the diagonal equals its mirror */
+			a[x] = (unsigned char)(x / n < x % n);
+		memcpy(before, a, n * n);
+		tsw_cpu_run_part(&p, &m, part, parts);
+		for (size_t x = 0; x < n * n; x++)
+			moved += a[x] != before[x];
+		total += moved;
+		most = moved > most ? moved : most;
+	}
+	ck_assert_uint_eq(total, n * n - n);
+	ck_assert_uint_le(most, total / parts + 3 * 2 * p.tile * p.tile);
+	free(a);
+	free(before);
+}
+END_TEST
+
+START_TEST(out_of_place)
+{
+	const struct tsw_isa *isa = case_isa(_i);
+	size_t width = case_width(_i), block;
+	const struct tsw_kernel *kernel;
+
+	if (width > 16 || !isa->kernel[width]->move)
+		return;
+	kernel = isa->kernel[width];
+	block = kernel->block;
+	for (size_t pad = 0; pad < 3; pad++) {
+		size_t count = 3, rows = block, cols = count * block, ld = cols + pad;
+		unsigned char *b = malloc(rows * ld * width), *a = malloc(cols * (rows + pad) * width);
+		struct tsw_strip s = {.a = a,
+		                      .b = b,
+		                      .sa = (rows + pad) * width,
+		                      .sb = ld * width,
+		                      .step_a = block * (rows + pad) * width,
+		                      .step_b = block * width,
+		                      .next_b = b,
+		                      .count = count,
+		                      .width = width};
+
+		ck_assert(a && b);
+		tsw_fill(b, rows * ld * width);
+		kernel->move(&s);
+		for (size_t r = 0; r < rows; r++)
+			for (size_t c = 0; c < cols; c++)
+				tsw_require(!memcmp(a + c * s.sa + r * width,
+				                    b + r * s.sb + c * width, width),
+				            "%s: elem_size %zu: element (%zu, %zu)", isa->name,
+				            width, r, c);
+		free(a);
+		free(b);
+	}
+}
+END_TEST
+
+START_TEST(names_of_instruction_sets)
+{
+	ck_assert_ptr_null(tsw_cpu_isa_named("mmx"));
+	ck_assert_ptr_null(tsw_cpu_isa_named(""));
+	ck_assert_ptr_eq(tsw_cpu_isa_named("c"), &tsw_isa_c);
+	for (size_t i = 0; i < COUNT_OF(isa_names); i++) {
+		const struct tsw_isa *isa = tsw_cpu_isa_named(isa_names[i]);
+
+		ck_assert(!isa || !strcmp(isa->name, isa_names[i]));
+	}
+}
+END_TEST
+
+/* This program, begun anew with TILESWAP_ISA set, prints what it picked. */
+static void picked_under(const char *setting, char *name, size_t size)
+{
+	char command[4200], self[4096] = "";
+	FILE *out;
+
+	ck_assert_int_gt(readlink("/proc/self/exe", self, sizeof self - 1), 0);
+	snprintf(command, sizeof command, "TILESWAP_ISA='%s' '%s' --print-isa", setting, self);
+	out = popen(command, "r");
+	ck_assert_ptr_nonnull(out);
+	ck_assert_ptr_nonnull(fgets(name, (int)size, out));
+	ck_assert_int_eq(pclose(out), 0);
+}
+
+START_TEST(environment_forces_one)
+{
+	const char *best = NULL;
+	char name[32];
+
+	for (size_t i = 0; i < COUNT_OF(isa_names); i++) {
+		if (!tsw_cpu_isa_named(isa_names[i]))
+			continue;
+		best = best ? best : isa_names[i];
+		picked_under(isa_names[i], name, sizeof name);
+		ck_assert_str_eq(name, isa_names[i]);
+	}
+	picked_under("mmx", name, sizeof name);
+	ck_assert_str_eq(name, best);
+}
+END_TEST
+
+START_TEST(threads_as_asked)
+{
+#ifdef _OPENMP
+	ck_assert_int_eq(tsw_cpu_threads(5), 5);
+#else
+	ck_assert_int_eq(tsw_cpu_threads(5), 1);
+#endif
+	ck_assert_int_ge(tsw_cpu_threads(0), 1);
+}
+END_TEST
+
+/* libgomp's threads do not survive fork(): a region in the child would wait for ever. */
+START_TEST(one_thread_after_fork)
+{
+	struct tsw_shape s = {1500, 1500, 4};
+	struct specimen x = specimen(tsw_cpu_isa(), s, 0, TSW_FLUSH_RIGHT);
+	struct tsw_matrices m = matrices(&x);
+	int status;
+	pid_t child;
+
+	tsw_cpu_transpose(&m, 3);
+	tsw_cpu_transpose(&m, 3); /* back to the pattern: the child begins with it */
+	child = fork();
+	if (child == 0) {
+		alarm(20);
+		if (tsw_cpu_threads(3) != 1)
+			_exit(1);
+		tsw_cpu_transpose(&m, 3);
+		_exit(tsw_wrong_transpose(x.a, tsw_pattern(tsw_shape_bytes(s)), s) ? 2 : 0);
+	}
+	ck_assert_int_gt(child, 0);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "child: status %#x", status);
+	tsw_cpu_transpose(&m, 0);
+	finish(&x, "after a fork");
+}
+END_TEST
+
+static Suite *cpu_suite(void)
+{
+	Suite *suite = suite_create("cpu");
+	TCase *shapes = tcase_create("kernels and walk"), *rest = tcase_create("engine");
+
+	int cases;
+
+	find_isas();
+	cases = (int)(isa_count * PER_ISA);
+	tcase_set_timeout(shapes, 120);
+	tcase_set_timeout(rest, 60);
+	tcase_add_loop_test(shapes, sides_around_edges, 0, cases);
+	tcase_add_loop_test(shapes, every_small_side, 0, cases);
+	tcase_add_loop_test(shapes, every_offset, 0, cases);
+	tcase_add_loop_test(shapes, unmapped_padding, 0, cases);
+	tcase_add_loop_test(shapes, large_as_planned, 0, cases);
+	tcase_add_loop_test(shapes, batches, 0, cases);
+	tcase_add_loop_test(shapes, dense_batches, 0, cases);
+	tcase_add_loop_test(shapes, out_of_place, 0, cases);
+	tcase_add_test(rest, parts_are_of_equal_work);
+	tcase_add_test(rest, names_of_instruction_sets);
+	tcase_add_test(rest, environment_forces_one);
+	tcase_add_test(rest, threads_as_asked);
+	tcase_add_test(rest, one_thread_after_fork);
+	suite_add_tcase(suite, shapes);
+	suite_add_tcase(suite, rest);
+	return suite;
+}
+
+int main(int argc, char **argv)
+{
+	static tsw_suite *const suites[] = {cpu_suite};
+
+	if (argc == 2 && !strcmp(argv[1], "--print-isa")) {
+		fputs(tsw_cpu_isa()->name, stdout);
+		return 0;
+	}
+	return tsw_test_main(TSW_SAME_PROCESS, suites, COUNT_OF(suites));
+}
