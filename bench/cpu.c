@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "../src/cpu/cpu.h"
+#include "../src/cpu/kernels.h"
 #include "../src/verify/verify.h"
 #include "host.h"
 
@@ -194,6 +195,7 @@ static int cpu_open(struct bench_set *set, const struct bench_options *options)
 	size_t bytes, available = available_bytes();
 
 	set->threads = tsw_cpu_threads(options->threads);
+	set->isa = tsw_cpu_isa()->name;
 	bench_plan(set, WORKING_SET, MOST_CALLS);
 	bytes = buffer_bytes(set);
 	if (available && bytes > available / 10 * 9) {

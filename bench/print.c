@@ -150,6 +150,8 @@ static void print_json(const struct bench_options *options, const struct bench_r
 	       "\"cache\":\"%s\",\"buffers\":%zu,\"calls\":%zu",
 	       r->ratio_min, r->ratio_max, r->ceiling, r->entry->out_of_place ? "false" : "true",
 	       mode_name(set), set->copies, set->calls);
+	if (set->isa)
+		printf(",\"isa\":\"%s\"", set->isa);
 	if (r->is_void)
 		fputs(",\"void\":true", stdout);
 	fputs("}\n", stdout);

@@ -2,7 +2,10 @@
 # Measures every host row of docs/PERFORMANCE.md; JSON lines go to bench/results/<cpu>-<date>.jsonl
 # and a table of what they say to stdout.  Wants a quiet machine.
 #
-#   bench/run-cpu.sh [--quick]       --quick: about a minute, no large matrices
+#   bench/run-cpu.sh [--quick | --scaling]
+#
+# --quick: about a minute, no large matrices.  --scaling: from one thread to all, and the peers that
+# use several; for machines with many cores.
 #
 # BUILD: where tileswap-bench was built [build].  RESULTS: another folder for the results.
 # PYTHON: the interpreter that has NumPy [python3].  REPS: repetitions [7].  TSW_MKL, TSW_OPENBLAS,
@@ -14,8 +17,7 @@ bench=${BUILD:-build}/tileswap-bench
 results=${RESULTS:-bench/results}
 python=${PYTHON:-python3}
 reps=${REPS:-7}
-quick=0
-[ "${1:-}" = --quick ] && quick=1
+mode=${1:-}
 failed=0
 cores=$(nproc)
 
@@ -34,7 +36,7 @@ mkdir -p "$results" || exit 1
 slug=$(sed -n 's/^model name.*: //p; s/^CPU part.*: /arm-/p' /proc/cpuinfo | head -1 |
 	sed 's/([^)]*)//g; s/@.*//' | tr '[:upper:]' '[:lower:]' | tr -cs '[:alnum:]' '-' | sed 's/^-//; s/-$//')
 out=$results/${slug:-cpu}-${cores}cores-$(date -u +%Y-%m-%d).jsonl
-[ "$quick" = 1 ] && out=${out%.jsonl}-quick.jsonl
+[ -n "$mode" ] && out=${out%.jsonl}-${mode#--}.jsonl
 : >"$out" || exit 1
 
 run() {
@@ -53,7 +55,15 @@ numpy() {
 	printf '%4d s  numpy\n' $SECONDS >&2
 }
 
-if [ "$quick" = 1 ]; then
+scaling() {
+	local t
+	for ((t = 1; t < 2 * cores; t *= 2)); do
+		cpu scaling --n 10000,16384 --elem-size 8 --threads $((t < cores ? t : cores))
+	done
+}
+
+case $mode in
+--quick)
 	cpu plain --n 4000 --elem-size 1,2,4,8,16
 	cpu power-of-two --n 4096 --elem-size 4,8
 	cpu odd --n 4097,4501 --elem-size 4,8
@@ -62,7 +72,14 @@ if [ "$quick" = 1 ]; then
 	cpu odd-width --n 3000 --elem-size 3,12,24
 	cpu batch --n 8,64 --elem-size 4,8 --fill 1000000000
 	cpu in-cache --peers --n 8,32,128,512 --elem-size 8 --resident --threads 1
-else
+	;;
+--scaling)
+	cpu plain --n 10000 --elem-size 4,8,16
+	cpu power-of-two --n 16384 --elem-size 8
+	cpu odd --n 20001 --elem-size 4,8
+	scaling
+	;;
+"")
 	cpu plain --n 10000,20000 --elem-size 4,8
 	cpu plain --n 10000 --elem-size 4 --offset 4
 	cpu plain --n 10000 --elem-size 8 --offset 8
@@ -83,11 +100,21 @@ else
 	cpu in-cache --peers --n 8,16,32,64,128,256,512 --elem-size 4,8,16 --resident --threads 1
 	cpu peers --peers --n 4096,4097,8192,10000 --elem-size 4,8,16
 	cpu curve --n 512,1024,2048,3072,4096,6144,8192,12288,16384 --elem-size 1,2,4,8,16
-	for ((t = 1; t <= cores; t *= 2)); do
-		cpu scaling --n 10000,16384 --elem-size 8 --threads $t
+	scaling
+	case $(uname -m) in
+	x86_64) isas="c avx2 avx512" ;;
+	*) isas="c neon" ;;
+	esac
+	for isa in $isas; do
+		TILESWAP_ISA=$isa cpu "isa-$isa" --n 8192,10000 --elem-size 1,2,4,8 --threads 1
 	done
 	numpy peers:4096:4,peers:4097:4,peers:8192:4,peers:4096:8,peers:4097:8,peers:8192:8,peers:4096:16
-fi
+	;;
+*)
+	echo "run-cpu.sh: $mode: no such set" >&2
+	exit 2
+	;;
+esac
 
 "$python" bench/table.py "$out"
 echo "rows: $(grep -c '"row":"result"' "$out")  results: $out" >&2
