@@ -78,6 +78,7 @@ struct bench_set {
 	size_t span_bytes;  /* from the first to the last byte of a copy */
 	size_t moved_bytes; /* count * n * n * elem_size: what a ceiling copies */
 	int threads;	    /* host */
+	const char *isa;    /* host: the instruction set that the library uses; else NULL */
 	void *stream;	    /* GPU */
 	uint64_t seed;	    /* of random data */
 	size_t next;	    /* copy that the next application takes */
