@@ -18,6 +18,26 @@ def test_statuses_are_those_of_the_header():
     assert {name: int(value) for name, value in header.items()} == {s.name: s.value for s in tileswap.Status}
 
 
+@pytest.mark.parametrize("name", ["options", "result"])
+def test_structures_are_those_of_the_header(name):
+    from tileswap import _library
+
+    text = re.search(rf"^typedef struct tsw_file_{name} {{(.*?)^}}", HEADER.read_text(), re.M | re.S).group(1)
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r"\(\*(\w+)\)\([^)]*\)", r"\1", text)  # the pointer to a function
+    names = [re.search(r"\w+$", part.strip()).group() for line in text.split(";")[:-1] for part in line.split(",")]
+    structure = getattr(_library, f"_File{name.title()}")
+    assert names == [field for field, _ in structure._fields_]
+
+
+def test_names_are_those_of_the_header():
+    from tileswap import _files
+
+    text = HEADER.read_text()
+    assert {k.lower(): int(v) for k, v in re.findall(r"TSW_FORMAT_(\w+) = (\d)", text)} == _files.FORMATS
+    assert {k.lower(): int(v) for k, v in re.findall(r"TSW_DURABLE_(\w+) = (\d)", text)} == _files.DURABILITIES
+
+
 def test_version_is_that_of_the_header():
     numbers = re.findall(r"^#define TSW_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", HEADER.read_text(), re.M)
     assert tileswap.__version__ == ".".join(numbers)

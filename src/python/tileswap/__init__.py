@@ -1,7 +1,8 @@
 """Transpose square matrices where they lie, with no second copy.
 
-    tileswap.transpose_(x)      in place; returns x
-    tileswap.checksum(x)        a digest that tells whether a transpose did what it should
+    tileswap.transpose_(x)          in place; returns x
+    tileswap.checksum(x)            a digest that tells whether a transpose did what it should
+    tileswap.transpose_file(path)   a matrix in a file, through a bounded piece of memory
 
 `x` is a NumPy array or memmap, a CuPy array, a PyTorch tensor on the CPU or on CUDA, or anything that
 speaks the buffer protocol, `__cuda_array_interface__` or DLPack.  Nothing is ever copied: what cannot
@@ -15,35 +16,27 @@ returns at once.  An array that is not PyTorch's or CuPy's must lie on the curre
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from ._arrays import Array, array_of, matrices_of
+from ._files import Digest, FileResult, transpose_file
 from ._library import NotInPlaceError, Status, TileswapError, _Digest, check, library
 
 __all__ = [
     "Digest",
+    "FileResult",
     "NotInPlaceError",
     "Status",
     "TileswapError",
     "checksum",
     "cuda_available",
     "transpose_",
+    "transpose_file",
 ]
 
 __version__: str = library.tsw_version().decode()
 
 _T = TypeVar("_T")
-
-
-class Digest(NamedTuple):
-    """Two sums over a matrix: `placed` depends on every element and its place, `values` on the
-    elements alone.  If only `placed` differs, elements are whole but in wrong places."""
-
-    placed: int
-    values: int
-
-    def __str__(self) -> str:
-        return f"placed={self.placed:016x} values={self.values:016x}"
 
 
 def _stream_handle(stream: Any) -> int | None:

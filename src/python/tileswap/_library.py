@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import enum
 import os
-from ctypes import POINTER, Structure, c_char_p, c_int, c_size_t, c_uint64, c_void_p
+from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,55 @@ class _Digest(Structure):
     _fields_ = [("placed", c_uint64), ("values", c_uint64)]
 
 
+_Progress = CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
+
+
+class _FileOptions(Structure):
+    """tsw_file_options; all zero but struct_size is TSW_FILE_OPTIONS_INIT."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("n", c_size_t),
+        ("ld", c_size_t),
+        ("elem_size", c_size_t),
+        ("offset_bytes", c_uint64),
+        ("memory_bytes", c_uint64),
+        ("nthreads", c_int),
+        ("durability", c_int),
+        ("format", c_int),
+        ("verify", c_int),
+        ("dataset", c_char_p),
+        ("out_path", c_char_p),
+        ("progress", _Progress),
+        ("user", c_void_p),
+        ("once", c_int),
+        ("flag_only", c_int),
+        ("force", c_int),
+    ]
+
+
+class _FileResult(Structure):
+    """tsw_file_result."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("n", c_size_t),
+        ("ld", c_size_t),
+        ("elem_size", c_size_t),
+        ("offset_bytes", c_uint64),
+        ("format", c_int),
+        ("column_major", c_int),
+        ("bytes_read", c_uint64),
+        ("bytes_written", c_uint64),
+        ("bytes_journalled", c_uint64),
+        ("resumed_from_pair", c_uint64),
+        ("pairs", c_uint64),
+        ("already_done", c_int),
+        ("before", _Digest),
+        ("after", _Digest),
+    ]
+
+
 _HOST_END, _DEVICE_END = [c_int], [c_void_p]
 _ONE = [c_void_p, c_size_t, c_size_t, c_size_t]
 _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
@@ -68,6 +117,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "tsw_transpose_batch_device": (c_int, _ONE + [c_size_t, c_size_t] + _DEVICE_END),
     "tsw_checksum_host": (c_int, _ONE + [c_int, POINTER(_Digest)] + _HOST_END),
     "tsw_checksum_device": (c_int, _ONE + [c_int, POINTER(_Digest)] + _DEVICE_END),
+    "tsw_transpose_file": (c_int, [c_char_p, POINTER(_FileOptions), POINTER(_FileResult)]),
 }
 
 

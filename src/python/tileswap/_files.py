@@ -1,0 +1,144 @@
+"""Matrices in files."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Callable, NamedTuple
+
+from ._library import _Digest, _FileOptions, _FileResult, _Progress, check, library
+
+FORMATS = {"auto": 0, "raw": 1, "npy": 2, "hdf5": 3, "safetensors": 4}
+DURABILITIES = {"power": 0, "process": 1}
+
+
+class Digest(NamedTuple):
+    """Two sums over a matrix: `placed` depends on every element and its place, `values` on the
+    elements alone.  If only `placed` differs, elements are whole but in wrong places."""
+
+    placed: int
+    values: int
+
+    def __str__(self) -> str:
+        return f"placed={self.placed:016x} values={self.values:016x}"
+
+
+class FileResult(NamedTuple):
+    """What transpose_file found and did."""
+
+    n: int
+    ld: int
+    elem_size: int
+    offset_bytes: int
+    format: str
+    column_major: bool  # the rows of the digests are the file's columns
+    bytes_read: int
+    bytes_written: int
+    bytes_journalled: int
+    resumed_from_pair: int | None
+    pairs: int
+    already_done: bool
+    before: Digest | None  # with verify
+    after: Digest | None
+
+
+def _choice(name: str, value: str, choices: dict[str, int]) -> int:
+    if value not in choices:
+        raise ValueError(f"{name} = {value!r}: must be one of {', '.join(choices)}")
+    return choices[value]
+
+
+def _result(raw: _FileResult, verify: bool) -> FileResult:
+    def digest(d: _Digest) -> Digest | None:
+        return Digest(d.placed, d.values) if verify else None
+
+    return FileResult(
+        raw.n,
+        raw.ld,
+        raw.elem_size,
+        raw.offset_bytes,
+        next((name for name, value in FORMATS.items() if value == raw.format), str(raw.format)),
+        bool(raw.column_major),
+        raw.bytes_read,
+        raw.bytes_written,
+        raw.bytes_journalled,
+        None if raw.resumed_from_pair == 2**64 - 1 else raw.resumed_from_pair,
+        raw.pairs,
+        bool(raw.already_done),
+        digest(raw.before),
+        digest(raw.after),
+    )
+
+
+def transpose_file(
+    path: str | bytes | os.PathLike[str],
+    *,
+    format: str = "auto",
+    n: int = 0,
+    elem_size: int = 0,
+    ld: int = 0,
+    offset: int = 0,
+    dataset: str | None = None,
+    out: str | bytes | os.PathLike[str] | None = None,
+    force: bool = False,
+    memory: int = 0,
+    threads: int = 0,
+    durability: str = "power",
+    verify: bool = False,
+    once: bool = False,
+    flag_only: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> FileResult:
+    """Transposes the square matrix in a file where it lies, or into the new file `out`.
+
+    format      auto, raw, npy, hdf5 or safetensors
+    n, elem_size, ld, offset
+                of a raw file: rows, bytes of an element, elements from row to row, where it begins
+    dataset     HDF5: its path; safetensors: the tensor's name
+    out, force  write a new file instead, which may replace one that exists
+    memory      bytes to use; 0 is half of what is free
+    threads     0 is as many as OpenMP would use
+    durability  'power': survives a loss of power; 'process': survives a kill only, and is faster
+    verify      compare digests from before and after
+    once        a second call does nothing
+    flag_only   npy: flip fortran_order and move nothing
+    progress    called as progress(done_bytes, total_bytes) now and then; a true result stops
+
+    A run that was stopped, by progress, Ctrl-C, a kill or a loss of power, leaves the file half
+    transposed beside its journal; the same call goes on from there.  An exception in progress, and
+    KeyboardInterrupt, stop in this way and come out of this call.
+    """
+    raised: list[BaseException] = []
+
+    # Always there: it is where Python gets to see Ctrl-C.
+    def report(_user: int | None, done: int, total: int) -> int:
+        try:
+            return 1 if progress is not None and progress(done, total) else 0
+        except BaseException as stop:  # an exception cannot pass through C
+            raised.append(stop)
+            return 1
+
+    options = _FileOptions(
+        struct_size=ctypes.sizeof(_FileOptions),
+        n=n,
+        ld=ld,
+        elem_size=elem_size,
+        offset_bytes=offset,
+        memory_bytes=memory,
+        nthreads=threads,
+        durability=_choice("durability", durability, DURABILITIES),
+        format=_choice("format", format, FORMATS),
+        verify=bool(verify),
+        dataset=None if dataset is None else dataset.encode(),
+        out_path=None if out is None else os.fsencode(out),
+        progress=_Progress(report),
+        once=bool(once),
+        flag_only=bool(flag_only),
+        force=bool(force),
+    )
+    result = _FileResult(struct_size=ctypes.sizeof(_FileResult))
+    status = library.tsw_transpose_file(os.fsencode(path), ctypes.byref(options), ctypes.byref(result))
+    if raised:
+        raise raised[0]
+    check(status)
+    return _result(result, verify)
