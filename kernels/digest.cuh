@@ -40,6 +40,20 @@ static inline __device__ struct digest_place digest_place_of(const struct tsw_di
 	return at;
 }
 
+/* The pieces of alpha of the band's rows, for all threads; zero past the last row. */
+static inline __device__ void digest_alpha(const struct tsw_digest_task *p,
+					   const struct digest_place *at, uint32_t (*alpha)[4])
+{
+	for (uint32_t r = threadIdx.x; r < TSW_DIGEST_ROWS; r += DIGEST_THREADS) {
+		const uint64_t w = r < at->rows ? tsw_weight(p->row_seed, at->row + r) : 0;
+
+		alpha[r][0] = tsw_piece0(w);
+		alpha[r][1] = tsw_piece1(w);
+		alpha[r][2] = tsw_piece2(w);
+	}
+	__syncthreads();
+}
+
 /* Adds up what the threads of a block found, and adds that to the slot. */
 static inline __device__ void digest_add_block(struct tsw_digest_slot *slot, uint64_t placed,
 					       uint64_t values)

@@ -35,9 +35,8 @@ struct tsw_digest_task {
 };
 
 /* The kernel for elements of `elem_size` bytes where base and stride are multiples of `alignment`,
- * itself a multiple of the element's unit.  Never NULL; `tile` is the number of columns of a strip.
- */
-const struct tsw_kernel *tsw_kernel_digest(uint64_t elem_size, uint64_t alignment);
+ * itself a multiple of the element's unit.  Never NULL; *strip becomes the columns of a strip. */
+const struct tsw_kernel *tsw_kernel_digest(uint64_t elem_size, uint64_t alignment, uint32_t *strip);
 
 /* Number `index` of all those kernels, for tests; NULL past the last. */
 const struct tsw_kernel *tsw_kernel_digest_at(unsigned index);

@@ -9,8 +9,9 @@
 #define HALVES_LOAD_SOME HALVES_PASTE(HALVES_KERNEL, load_some)
 #define HALVES_ADD HALVES_PASTE(HALVES_KERNEL, add)
 
-#define HALVES_STEP (HALVES_VECTOR ? 1 : DIGEST_THREADS) /* columns from one to the thread's next  \
-							  */
+#define HALVES_STEP                                                                                \
+	(HALVES_VECTOR ? 1 : DIGEST_THREADS) /* columns from one to the thread's next              \
+					      */
 
 struct HALVES_SUMS {
 	uint64_t s[4][2], square;

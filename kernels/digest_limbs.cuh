@@ -94,14 +94,7 @@ __global__ void __launch_bounds__(DIGEST_THREADS, 4) LIMBS_KERNEL(const struct t
 	uint64_t placed = 0, values;
 	uint32_t cols = 0, r = 0;
 
-	for (uint32_t i = t; i < at.rows; i += DIGEST_THREADS) {
-		const uint64_t w = tsw_weight(p.row_seed, at.row + i);
-
-		alpha[i][0] = tsw_piece0(w);
-		alpha[i][1] = tsw_piece1(w);
-		alpha[i][2] = tsw_piece2(w);
-	}
-	__syncthreads();
+	digest_alpha(&p, &at, alpha);
 	while (cols < LIMBS_COLS && col + cols * LIMBS_STEP < p.n)
 		cols++;
 	if (cols == LIMBS_COLS) {

@@ -111,8 +111,7 @@ tsw_status tsw_cuda_checksum(const struct tsw_matrices *m, int transposed, tsw_d
 	TRY(tsw_cuda_reach(m->base, "a", &address));
 	TRY(check_not_capturing(stream));
 	p.base = (const char *)address;
-	kernel = tsw_kernel_digest(p.elem_size, (uintptr_t)address | p.stride);
-	p.strip = kernel->tile;
+	kernel = tsw_kernel_digest(p.elem_size, (uintptr_t)address | p.stride, &p.strip);
 	p.strips = tsw_tile_count(p.n, p.strip);
 	p.band_rows = band_of(p.n, p.strips);
 	slot = claim_slot();
