@@ -57,7 +57,7 @@ static void take_symbols(const Elf64_Sym *symbols, size_t count, const char *nam
 		const Elf64_Sym *s = &symbols[i];
 		const char *name = names + s->st_name;
 
-		if (s->st_shndx != section || ELF64_ST_TYPE(s->st_info) != STT_OBJECT ||
+		if (s->st_shndx != section || ELF64_ST_TYPE(s->st_info) != STT_OBJECT || s->st_size == 0 ||
 		    !strncmp(name, "simt_gap_", 9))
 			continue;
 		shared.arrays[shared.count++] =
