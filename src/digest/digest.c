@@ -266,6 +266,8 @@ tsw_digest tsw_digest_host(const struct tsw_matrices *m, int transposed, int nth
 	const size_t rows = rows_of_part(m->n, threads);
 	tsw_digest all = {0, 0};
 
+	if (m->n == 0) /* base may be NULL */
+		return all;
 	if (threads == 1)
 		return digest_rows(m, transposed, 0, m->n);
 		/* The sums are exact, so that the order in which threads add theirs does not
