@@ -130,7 +130,7 @@ X512 void store_part(unsigned char *p, vec v, size_t nbytes)
 /* The smallest matrices, in registers no longer than they need; 1 if done. */
 X512 int turn_tiny8(unsigned char *a, size_t sa, size_t side)
 {
-	__mmask8 m = _cvtu32_mask8((1u << side) - 1);
+	__mmask8 m = _cvtu32_mask8((1u << side % 32) - 1);
 	__m256i v[4], x, y, z, w;
 
 	if (side > 4)
@@ -152,7 +152,7 @@ X512 int turn_tiny8(unsigned char *a, size_t sa, size_t side)
 
 X512 int turn_tiny4(unsigned char *a, size_t sa, size_t side)
 {
-	__mmask8 m = _cvtu32_mask8((1u << side) - 1);
+	__mmask8 m = _cvtu32_mask8((1u << side % 32) - 1);
 	__m256i v[8], x, y, z, w;
 
 	if (side > 8)
