@@ -438,14 +438,17 @@ START_TEST(names_of_instruction_sets)
 }
 END_TEST
 
-/* This program, begun anew with TILESWAP_ISA set, prints what it picked. */
+/* This program, begun anew with TILESWAP_ISA set (by the emulator in TSW_EMULATOR, if any), prints
+ * what it picked. */
 static void picked_under(const char *setting, char *name, size_t size)
 {
-	char command[4200], self[4096] = "";
+	const char *emulator = getenv("TSW_EMULATOR");
+	char command[4400], self[4096] = "";
 	FILE *out;
 
 	ck_assert_int_gt(readlink("/proc/self/exe", self, sizeof self - 1), 0);
-	snprintf(command, sizeof command, "TILESWAP_ISA='%s' '%s' --print-isa", setting, self);
+	snprintf(command, sizeof command, "TILESWAP_ISA='%s' %.100s '%s' --print-isa", setting,
+	         emulator ? emulator : "", self);
 	out = popen(command, "r");
 	ck_assert_ptr_nonnull(out);
 	ck_assert_ptr_nonnull(fgets(name, (int)size, out));
