@@ -154,6 +154,23 @@ digest checksum_device(const T *a, std::size_t n, std::size_t ld, bool transpose
 	return d;
 }
 
+/* ---- files */
+
+/* Everything at its default. */
+struct file_options : tsw_file_options {
+	file_options() : tsw_file_options TSW_FILE_OPTIONS_INIT
+	{
+	}
+};
+
+/* Throws on failure, the interruption by options.progress included; *result, if given, says what was
+ * done until then. */
+inline void transpose_file(const std::string &path, const tsw_file_options &options = file_options(),
+			   tsw_file_result *result = nullptr)
+{
+	check(tsw_transpose_file(path.c_str(), &options, result));
+}
+
 /* ---- mdspan
  *
  * Anything with the members of std::mdspan: element_type, rank(), extent(r), stride(r),

@@ -12,11 +12,15 @@
 !                       the C calls one to one, on type(c_ptr): any element size, device pointers,
 !                       CUDA streams.
 !
+!   tsw_transpose_file(path, options)
+!                       a matrix in a file.
+!
 ! Every function returns a status, tsw_ok or one of tsw_err_*; tsw_last_error() has the detail.  What
 ! a call means stands in tileswap.h.  Sizes are 64-bit: integer(c_size_t).
 module tileswap
     use, intrinsic :: iso_c_binding, only: c_char, c_double, c_double_complex, c_f_pointer, c_float, &
-        c_float_complex, c_int, c_int64_t, c_loc, c_null_ptr, c_ptr, c_size_t
+        c_float_complex, c_funptr, c_int, c_int64_t, c_loc, c_null_char, c_null_funptr, c_null_ptr, c_ptr, &
+        c_size_t, c_sizeof
     implicit none
     private
 
@@ -25,6 +29,7 @@ module tileswap
     public :: tsw_transpose_batch_host, tsw_transpose_batch_device
     public :: tsw_transpose_array_host, tsw_transpose_array_device
     public :: tsw_checksum_host, tsw_checksum_device
+    public :: tsw_transpose_file
     public :: tsw_cuda_status, tsw_version, tsw_strerror, tsw_last_error
 
     integer(c_int), parameter, public :: &
@@ -52,10 +57,46 @@ module tileswap
         tsw_err_locked = 28, &
         tsw_err_unsupported = 29
 
+    integer(c_int), parameter, public :: &
+        tsw_format_auto = 0, &
+        tsw_format_raw = 1, &
+        tsw_format_npy = 2, &
+        tsw_format_hdf5 = 3, &
+        tsw_format_safetensors = 4, &
+        tsw_durable_power = 0, &
+        tsw_durable_process = 1
+
     ! The legacy default stream is c_null_ptr.
     type, bind(c), public :: tsw_digest
         integer(c_int64_t) :: placed, values ! the bits of C's uint64_t
     end type tsw_digest
+
+    ! tsw_transpose_file() sets struct_size, dataset and out_path.
+    type, bind(c), public :: tsw_file_options
+        integer(c_size_t) :: struct_size = 0
+        integer(c_size_t) :: n = 0, ld = 0, elem_size = 0
+        integer(c_int64_t) :: offset_bytes = 0, memory_bytes = 0
+        integer(c_int) :: nthreads = 0
+        integer(c_int) :: durability = tsw_durable_power
+        integer(c_int) :: format = tsw_format_auto
+        integer(c_int) :: verify = 0
+        type(c_ptr) :: dataset = c_null_ptr, out_path = c_null_ptr
+        type(c_funptr) :: progress = c_null_funptr
+        type(c_ptr) :: user = c_null_ptr
+        integer(c_int) :: once = 0, flag_only = 0, force = 0
+    end type tsw_file_options
+
+    type, bind(c), public :: tsw_file_result
+        integer(c_size_t) :: struct_size = 0
+        integer(c_size_t) :: n = 0, ld = 0, elem_size = 0
+        integer(c_int64_t) :: offset_bytes = 0
+        integer(c_int) :: format = 0, column_major = 0
+        integer(c_int64_t) :: bytes_read = 0, bytes_written = 0, bytes_journalled = 0
+        integer(c_int64_t) :: resumed_from_pair = -1 ! -1: nothing was resumed
+        integer(c_int64_t) :: pairs = 0
+        integer(c_int) :: already_done = 0
+        type(tsw_digest) :: before, after
+    end type tsw_file_result
 
     interface
         function tsw_transpose_any(a, n, ld, elem_size) bind(c, name="tsw_transpose") result(status)
@@ -140,6 +181,14 @@ module tileswap
             integer(c_int) :: status
         end function
 
+        function c_transpose_file(path, options, found) bind(c, name="tsw_transpose_file") result(status)
+            import :: c_char, c_int, tsw_file_options, tsw_file_result
+            character(kind=c_char), intent(in) :: path(*)
+            type(tsw_file_options), intent(in) :: options
+            type(tsw_file_result), intent(inout) :: found
+            integer(c_int) :: status
+        end function
+
         function tsw_cuda_status() bind(c) result(status)
             import :: c_int
             integer(c_int) :: status
@@ -205,6 +254,32 @@ contains
     function tsw_last_error() result(text)
         character(kind=c_char, len=:), allocatable :: text
         text = from_c(c_last_error())
+    end function
+
+    ! Trailing blanks of names are no part of them.
+    function tsw_transpose_file(path, options, found, dataset, out_path) result(status)
+        character(len=*), intent(in) :: path
+        type(tsw_file_options), intent(in), optional :: options
+        type(tsw_file_result), intent(out), optional :: found
+        character(len=*), intent(in), optional :: dataset, out_path
+        integer(c_int) :: status
+        type(tsw_file_options) :: o
+        type(tsw_file_result) :: f
+        character(kind=c_char, len=:), allocatable, target :: dataset_c, out_path_c
+
+        if (present(options)) o = options
+        o%struct_size = c_sizeof(o)
+        f%struct_size = c_sizeof(f)
+        if (present(dataset)) then
+            dataset_c = trim(dataset)//c_null_char
+            o%dataset = c_loc(dataset_c)
+        end if
+        if (present(out_path)) then
+            out_path_c = trim(out_path)//c_null_char
+            o%out_path = c_loc(out_path_c)
+        end if
+        status = c_transpose_file(trim(path)//c_null_char, o, f)
+        if (present(found)) found = f
     end function
 
     function from_c(string) result(text)

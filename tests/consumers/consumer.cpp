@@ -4,7 +4,10 @@
 #include <array>
 #include <complex>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #if defined(TEST_STD_MDSPAN)
@@ -200,8 +203,34 @@ static void mdspans()
 }
 #endif
 
+static void files()
+{
+	const std::size_t n = 50;
+	const char *directory = std::getenv("TMPDIR");
+	const std::string path =
+		std::string(directory ? directory : "/tmp") + "/tileswap-consumer-cpp.bin";
+	auto v = filled<double>(n * n);
+	tileswap::file_options options;
+	tsw_file_result result = TSW_FILE_RESULT_INIT;
+
+	std::ofstream(path, std::ios::binary)
+		.write(reinterpret_cast<char *>(v.data()),
+		       static_cast<long>(n * n * sizeof(double)));
+	options.n = n;
+	options.elem_size = sizeof(double);
+	tileswap::transpose_file(path, options, &result);
+	EXPECT(result.n == n && result.format == TSW_FORMAT_RAW);
+	std::ifstream(path, std::ios::binary)
+		.read(reinterpret_cast<char *>(v.data()),
+		      static_cast<long>(n * n * sizeof(double)));
+	EXPECT(transposed(v, n, n, n * n));
+	std::remove(path.c_str());
+	EXPECT(thrown([&] { tileswap::transpose_file(path); }) == TSW_ERR_IO);
+}
+
 int main()
 {
+	files();
 	pointers<double>();
 	pointers<std::complex<float>>();
 	pointers<point>();

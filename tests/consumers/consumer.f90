@@ -14,6 +14,7 @@ program consumer
     call complex8()
     call refusals()
     call pointers()
+    call files()
     if (wrong) error stop 1
 
 contains
@@ -154,5 +155,41 @@ contains
             call expect(all(a == b), 'no device, not touched')
         end if
         call expect(tsw_version() /= '', 'version')
+    end subroutine
+
+    subroutine files()
+        real(8) :: a(n, n), b(n, n)
+        type(tsw_file_options) :: options
+        type(tsw_file_result) :: found
+        character(len=256) :: directory
+        character(len=:), allocatable :: path
+        integer :: r, c, unit
+
+        call get_environment_variable('TMPDIR', directory)
+        if (directory == '') directory = '/tmp'
+        path = trim(directory)//'/tileswap-consumer-f90.bin'
+        a = reshape([((real(code(r, c, 0), 8), r=1, n), c=1, n)], shape(a))
+        open (newunit=unit, file=path, access='stream', status='replace', action='write')
+        write (unit) a
+        close (unit)
+        options%n = n
+        options%elem_size = 8
+        options%verify = 1
+        call expect(tsw_transpose_file(path, options, found) == tsw_ok, 'file: '//tsw_last_error())
+        call expect(found%n == n .and. found%format == tsw_format_raw .and. found%resumed_from_pair == -1, &
+            'what was found')
+        call expect(found%before%placed == found%after%placed .and. found%before%placed /= 0, 'file digests')
+        open (newunit=unit, file=path, access='stream', status='old', action='read')
+        read (unit) b
+        close (unit)
+        call expect(all(b == transpose(a)), 'file values')
+        call expect(tsw_transpose_file(path, options, out_path=path//'.t   ') == tsw_ok, 'out_path')
+        open (newunit=unit, file=path//'.t', access='stream', status='old', action='read')
+        read (unit) b
+        close (unit, status='delete')
+        call expect(all(b == a), 'out_path values')
+        open (newunit=unit, file=path, status='old')
+        close (unit, status='delete')
+        call expect(tsw_transpose_file(path) == tsw_err_io, 'no such file')
     end subroutine
 end program consumer
