@@ -149,14 +149,32 @@ static void round_text(const struct arena *arena, const struct round *r)
 	       r->wrong.padding_bytes);
 }
 
+static void hex(const unsigned char *bytes, unsigned n, char text[2 * TSW_WRONG_BYTES + 1])
+{
+	text[0] = '\0';
+	for (unsigned i = 0; i < n; i++)
+		sprintf(text + 2 * i, "%02x", bytes[i]);
+}
+
+static void complain_of(const struct arena *arena, const struct round *r,
+			const struct tsw_wrong_place *w)
+{
+	char expected[2 * TSW_WRONG_BYTES + 1], found[2 * TSW_WRONG_BYTES + 1];
+
+	hex(w->expected, w->nbytes, expected);
+	hex(w->found, w->nbytes, found);
+	complain("%s, round %" PRIu64 ": element (%" PRIu64 ", %" PRIu64 ") from byte %" PRIu64
+		 " is %s, not %s",
+		 arena->name, r->number, w->r, w->c, w->at, found, expected);
+}
+
 static void print_round(const struct options *o, const struct arena *arena, const struct round *r)
 {
 	progress_hide();
 	(o->json ? round_json : round_text)(arena, r);
 	fflush(stdout); /* a failure is noticed by ferror() */
 	for (unsigned i = 0; i < r->wrong.places; i++)
-		complain("%s, round %" PRIu64 ": wrong element (%" PRIu64 ", %" PRIu64 ")",
-			 arena->name, r->number, r->wrong.place[i].r, r->wrong.place[i].c);
+		complain_of(arena, r, &r->wrong.place[i]);
 }
 
 static void print_summary(const struct options *o, const struct totals *t)

@@ -5,6 +5,7 @@
 #include "../tileswap.h"
 #include "cli.h"
 #include "hostmem.h"
+#include "inplace.h"
 #include "json.h"
 #include "matfile.h"
 #include "outfile.h"
@@ -171,17 +172,38 @@ static int in_memory(struct job *j)
 	return result;
 }
 
+/* What goes with the one way of transposing and not with the other. */
+static const char *mixed(const struct options *o)
+{
+	if (given(o, OPT_OUT)) {
+		if (o->once || o->flag_only || given(o, OPT_FILE_MEMORY) ||
+		    given(o, OPT_DURABILITY))
+			return "--once, --flag-only, --memory and --durability are for FILE "
+			       "itself; "
+			       "they do not go with -o";
+		return NULL;
+	}
+	if (o->force)
+		return "--force goes with -o";
+	if (o->flag_only && (o->once || o->verify))
+		return "--flag-only moves nothing: neither --once nor --verify goes with it";
+	return NULL;
+}
+
 int cmd_transpose(const struct options *o)
 {
 	struct job j = {.o = o};
 	int result = matfile_check_options(o);
+	const char *fault = mixed(o);
 
-	if (!result && !given(o, OPT_OUT)) {
-		complain("transposing a file in place is not there yet: give -o OUT");
+	if (!result && fault) {
+		complain("%s", fault);
 		result = EXIT_USAGE;
 	}
 	if (result)
 		return result;
+	if (!given(o, OPT_OUT))
+		return transpose_in_place(o);
 	result = matfile_open(&j.in, o);
 	if (result)
 		return result;

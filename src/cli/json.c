@@ -98,6 +98,12 @@ void json_real(struct json *j, const char *key, double value)
 		fputs("null", j->f);
 }
 
+void json_null(struct json *j, const char *key)
+{
+	name(j, key);
+	fputs("null", j->f);
+}
+
 void json_bool(struct json *j, const char *key, int value)
 {
 	name(j, key);

@@ -17,6 +17,7 @@ void json_end(struct json *j); /* and a newline */
 void json_text(struct json *j, const char *key, const char *value);
 void json_whole(struct json *j, const char *key, uint64_t value);
 void json_real(struct json *j, const char *key, double value); /* null if not finite */
+void json_null(struct json *j, const char *key);
 void json_bool(struct json *j, const char *key, int value);
 void json_hex(struct json *j, const char *key, uint64_t value); /* a string of 16 hex digits */
 

@@ -25,7 +25,7 @@ static int help(int argc, char **argv)
 		complain("help takes one COMMAND: '%s' is one too many", argv[1]);
 		return EXIT_USAGE;
 	}
-	if (!argc) {
+	if (!argc || !strcmp(argv[0], "help")) {
 		help_all(stdout);
 		return EXIT_OK;
 	}

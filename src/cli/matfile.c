@@ -6,15 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../file/place.h"
 #include "cli.h"
 #include "dtype.h"
 #include "hostmem.h"
-#include "npy.h"
 #include "number.h"
 #include "progress.h"
 
-#define CHUNK_BYTES ((size_t)4 << 20)	    /* of one read */
-#define MAX_HEADER_BYTES ((size_t)16 << 20) /* a .npy header past this is not believed */
+#define CHUNK_BYTES ((size_t)4 << 20) /* of one read */
 
 /* ---- what the command line says -------------------------------------------------------------- */
 
@@ -38,10 +37,9 @@ static const char *options_fault(const struct options *o)
 {
 	int raw = is_raw_described(o);
 
-	if (o->format == FORMAT_NPY && raw)
-		return "--n, --dtype, --elem-size, --offset and --ld describe raw files; a .npy "
-		       "file "
-		       "tells its own shape";
+	if (o->format != FORMAT_AUTO && o->format != FORMAT_RAW && raw)
+		return "--n, --dtype, --elem-size, --offset and --ld describe raw files; the "
+		       "others tell their own shape";
 	if (given(o, OPT_DTYPE) && given(o, OPT_ELEM_SIZE))
 		return "--dtype and --elem-size say the same thing: give one of them";
 	if ((raw || o->format == FORMAT_RAW) && !given(o, OPT_N))
@@ -74,37 +72,8 @@ int matfile_check_options(const struct options *o)
 	return EXIT_OK;
 }
 
-/* ---- raw ------------------------------------------------------------------------------------- */
-
-static int open_raw(struct matfile *m, const struct options *o)
-{
-	uint64_t size = (uint64_t)m->stat.st_size, end;
-
-	m->n = o->n;
-	m->ld = raw_ld(o);
-	m->elem_size = raw_elem_size(o);
-	m->offset_bytes = o->offset_bytes;
-	if (number_span(m->n, m->ld, m->elem_size, &m->span_bytes))
-		return EXIT_FAILED;	       /* cannot be: matfile_check_options passed */
-	end = m->offset_bytes + m->span_bytes; /* both below 2^63 */
-	if (end > size) {
-		complain("'%s' is truncated: it has %llu bytes; %llu + %zu are needed for offset + "
-			 "matrix (n = %zu, ld = %zu, %zu-byte elements)",
-			 m->path, (unsigned long long)size, (unsigned long long)m->offset_bytes,
-			 m->span_bytes, m->n, m->ld, m->elem_size);
-		return EXIT_FAILED;
-	}
-	/* A wrong --n would give a wrong file in silence. */
-	if (end < size && !given(o, OPT_OFFSET) && !given(o, OPT_LD)) {
-		complain("'%s' is longer than the matrix: it has %llu bytes, n = %zu of %zu-byte "
-			 "elements takes %zu; say --offset 0 if the rest is to be kept",
-			 m->path, (unsigned long long)size, m->n, m->elem_size, m->span_bytes);
-		return EXIT_FAILED;
-	}
-	return EXIT_OK;
-}
-
-/* ---- .npy ------------------------------------------------------------------------------------ */
+/* ---- reading ----------------------------------------------------------------------------------
+ */
 
 static int cannot_read(const char *path, int error)
 {
@@ -131,92 +100,46 @@ static ssize_t read_at(int fd, void *buf, size_t len, uint64_t offset)
 	return (ssize_t)done;
 }
 
-static int judge_npy(struct matfile *m, const unsigned char *header, size_t len)
-{
-	uint64_t size = (uint64_t)m->stat.st_size, end;
-	struct npy npy;
-	char err[256];
-
-	if (npy_parse(header, len, &npy, err, sizeof err)) {
-		complain("'%s' cannot be taken: %s", m->path, err);
-		return EXIT_FAILED;
-	}
-	end = (uint64_t)npy.header_bytes + npy.data_bytes;
-	if (end != size) {
-		complain("'%s' is %s: it has %llu bytes, its header promises %llu", m->path,
-			 size < end ? "truncated" : "longer than its matrix",
-			 (unsigned long long)size, (unsigned long long)end);
-		return EXIT_FAILED;
-	}
-	m->n = m->ld = npy.n;
-	m->elem_size = npy.elem_size;
-	m->offset_bytes = npy.header_bytes;
-	m->span_bytes = npy.data_bytes;
-	m->column_major = npy.fortran;
-	return EXIT_OK;
-}
-
-static int open_npy(struct matfile *m, const unsigned char *prefix, size_t len)
-{
-	size_t bytes = npy_header_bytes(prefix, len);
-	unsigned char *header;
-	ssize_t got;
-	int result;
-
-	if (bytes > MAX_HEADER_BYTES) {
-		complain("'%s' cannot be taken: its header would have %zu bytes", m->path, bytes);
-		return EXIT_FAILED;
-	}
-	if (!bytes)
-		return judge_npy(m, prefix, len);
-	header = malloc(bytes);
-	if (!header)
-		return cannot_read(m->path, ENOMEM);
-	got = read_at(m->fd, header, bytes, 0);
-	result = got < 0 ? cannot_read(m->path, errno) : judge_npy(m, header, (size_t)got);
-	free(header);
-	return result;
-}
-
 /* ---- any file -------------------------------------------------------------------------------- */
 
-/* Why a file that is not a .npy file is none, and what may be done about it. */
-static const char *resembles(const unsigned char *prefix, size_t len)
+struct tsw_wanted matfile_wanted(const struct options *o)
 {
-	if (len >= 4 && !memcmp(prefix, "PK\3\4", 4))
-		return "it looks like a zip archive (.npz?)";
-	if (len >= 4 && !memcmp(prefix, "\x89HDF", 4))
-		return "it looks like HDF5";
-	for (size_t i = 0; i < len; i++)
-		if ((prefix[i] < 0x20 && !strchr("\t\n\v\f\r", prefix[i])) || prefix[i] > 0x7e ||
-		    !prefix[i])
-			return "it does not begin as one; a raw file needs --n, and --dtype or "
-			       "--elem-size";
-	return len ? "it looks like text; convert it first, for example with NumPy" : "it is empty";
+	static const int formats[] = {[FORMAT_AUTO] = TSW_FORMAT_AUTO,
+				      [FORMAT_NPY] = TSW_FORMAT_NPY,
+				      [FORMAT_RAW] = TSW_FORMAT_RAW,
+				      [FORMAT_HDF5] = TSW_FORMAT_HDF5,
+				      [FORMAT_SAFETENSORS] = TSW_FORMAT_SAFETENSORS};
+	struct tsw_wanted w = {.format = formats[o->format],
+			       .described = is_raw_described(o),
+			       .dataset = o->dataset};
+
+	if (!is_raw_described(o))
+		return w;
+	w.n = o->n;
+	w.elem_size = raw_elem_size(o);
+	w.offset = o->offset_bytes;
+	/* Without either the file must be as long as the matrix. */
+	w.ld = given(o, OPT_LD) || given(o, OPT_OFFSET) ? raw_ld(o) : 0;
+	return w;
 }
 
 static int judge(struct matfile *m, const struct options *o)
 {
-	unsigned char prefix[64];
-	ssize_t got = read_at(m->fd, prefix, sizeof prefix, 0);
-	size_t len = (size_t)got;
+	const struct tsw_file file = {&tsw_system_io, m->path, m->fd};
+	const struct tsw_wanted wanted = matfile_wanted(o);
+	struct tsw_place place;
 
-	if (got < 0)
-		return cannot_read(m->path, errno);
-	if (o->format == FORMAT_RAW)
-		return open_raw(m, o);
-	if (npy_is_magic(prefix, len) && !is_raw_described(o))
-		return open_npy(m, prefix, len);
-	if (npy_is_magic(prefix, len)) {
-		complain("'%s' is a .npy file, which tells its own shape; --format raw takes it as "
-			 "raw bytes nevertheless",
-			 m->path);
+	if (tsw_place_find(&file, &wanted, &place)) {
+		complain("%s", tsw_last_error());
 		return EXIT_FAILED;
 	}
-	if (is_raw_described(o))
-		return open_raw(m, o);
-	complain("'%s' is not a .npy file: %s", m->path, resembles(prefix, len));
-	return EXIT_FAILED;
+	m->n = place.n;
+	m->ld = place.ld;
+	m->elem_size = place.elem_size;
+	m->offset_bytes = place.offset;
+	m->span_bytes = (size_t)tsw_place_span(&place);
+	m->column_major = place.column_major;
+	return EXIT_OK;
 }
 
 int matfile_open(struct matfile *m, const struct options *o)

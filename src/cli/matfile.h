@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "../file/place.h"
 #include "options.h"
 
 struct matfile {
@@ -21,6 +22,9 @@ struct matfile {
 /* What the command line alone can tell about the options that describe a raw file: EXIT_OK, or
  * EXIT_USAGE after a complaint. */
 int matfile_check_options(const struct options *o);
+
+/* What the options say of the file, as the library wants it. */
+struct tsw_wanted matfile_wanted(const struct options *o);
 
 /* Opens and judges o->file: EXIT_OK, or EXIT_FAILED after a complaint. */
 int matfile_open(struct matfile *m, const struct options *o);

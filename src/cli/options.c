@@ -12,12 +12,15 @@
 enum { TRANSPOSE = 1, CHECKSUM = 2, STRESS = 4, INFO = 8, ALL = 15 };
 
 static const struct command commands[] = {
-	{"transpose", cmd_transpose, 1, "FILE -o OUT [options]", "write a matrix transposed",
-	 "Reads the square matrix in FILE, transposes it in place in memory and writes OUT.\n"
-	 "FILE is a .npy file, which tells its own shape, or raw bytes described by --n and\n"
-	 "--dtype or --elem-size. Everything else in FILE is copied as it is: the header,\n"
-	 "the bytes before --offset, the padding of rows (--ld) and the bytes behind.\n"
-	 "OUT appears complete or not at all.\n"},
+	{"transpose", cmd_transpose, 1, "FILE [options]", "transpose the matrix in a file",
+	 "Transposes the square matrix in FILE where it lies, through bounded memory and with\n"
+	 "no second copy on disk. FILE is a .npy, HDF5 or safetensors file, which tells its own\n"
+	 "shape, or raw bytes described by --n and --dtype or --elem-size. Everything else in\n"
+	 "FILE stays: the header, the bytes before --offset, the padding of rows (--ld) and the\n"
+	 "bytes behind. Stopped at any moment, the same command goes on where it stopped, by\n"
+	 "the journal FILE.tswj; until then no other program may change FILE. Where the readers\n"
+	 "of a .npy file honour fortran_order, --flag-only does it in a millisecond.\n"
+	 "With -o, FILE is only read, and OUT appears complete or not at all.\n"},
 	{"checksum", cmd_checksum, 1, "FILE [options]", "print the digest of a matrix",
 	 "Prints two sums over the elements: `placed` depends on every element and its place,\n"
 	 "`values` on the elements alone. The digest of a file equals the digest that\n"
@@ -147,7 +150,8 @@ static const struct kind kind_choice = {take_choice, "one of"};
 
 #define FIELD(name) offsetof(struct options, name)
 
-static const char *const formats[] = {"npy", "raw", NULL};
+static const char *const formats[] = {"npy", "raw", "hdf5", "safetensors", NULL};
+static const char *const durabilities[] = {"power", "process", NULL};
 static const char *const devices[] = {"cpu", "cuda", "all", NULL};
 
 #define FILES (TRANSPOSE | CHECKSUM)
@@ -157,11 +161,11 @@ static const char *const devices[] = {"cpu", "cuda", "all", NULL};
 
 static const struct option table[OPTIONS] = {
 	[OPT_OUT] = {NULL, 'o', &kind_text, "OUT", TRANSPOSE, FIELD(out), 0, 0, NULL,
-		     "the file to write"},
+		     "write this file, leave FILE as it is"},
 	[OPT_FORCE] = {"force", 0, &kind_flag, NULL, TRANSPOSE, FIELD(force), 0, 1, NULL,
 		       "replace OUT if it exists"},
-	[OPT_FORMAT] = {"format", 0, &kind_choice, "npy|raw", FILES, FIELD(format), 0, 0, formats,
-			"what FILE is (default: looked up in FILE)"},
+	[OPT_FORMAT] = {"format", 0, &kind_choice, "F", FILES, FIELD(format), 0, 0, formats,
+			"what FILE is (default: looked up in FILE):"},
 	[OPT_N] = {"n", 0, &kind_whole, "N", FILES, FIELD(n), 0, UINT64_MAX, NULL,
 		   "raw: rows, and as many columns"},
 	[OPT_STRESS_N] = {"n", 0, &kind_whole, "N", STRESS, FIELD(n), 1, UINT64_MAX, NULL,
@@ -174,8 +178,21 @@ static const struct option table[OPTIONS] = {
 			NULL, "raw: where the matrix begins (default: 0)"},
 	[OPT_LD] = {"ld", 0, &kind_whole, "LD", FILES | STRESS, FIELD(ld), 1, UINT64_MAX, NULL,
 		    "elements from row to row (default: N)"},
+	[OPT_DATASET] = {"dataset", 0, &kind_text, "NAME", FILES, FIELD(dataset), 0, 0, NULL,
+			 "hdf5: path of the dataset; safetensors: name of the tensor"},
+	[OPT_FILE_MEMORY] =
+		{"memory", 0, &kind_size, "SIZE", TRANSPOSE, FIELD(memory_bytes), 1, MAX_BYTES,
+		 NULL,
+		 "use at most SIZE (K, M, G, T: powers of 1024; default: half of what is free)"},
+	[OPT_DURABILITY] = {"durability", 0, &kind_choice, "power|process", TRANSPOSE,
+			    FIELD(durability), 0, 0, durabilities,
+			    "what a stopped run survives: power loss (default), or only kill -9"},
 	[OPT_VERIFY] = {"verify", 0, &kind_flag, NULL, TRANSPOSE, FIELD(verify), 0, 1, NULL,
-			"read OUT back and compare the digests"},
+			"read the result back and compare the digests"},
+	[OPT_ONCE] = {"once", 0, &kind_flag, NULL, TRANSPOSE, FIELD(once), 0, 1, NULL,
+		      "leave a mark, so that the same command again does nothing"},
+	[OPT_FLAG_ONLY] = {"flag-only", 0, &kind_flag, NULL, TRANSPOSE, FIELD(flag_only), 0, 1,
+			   NULL, "npy: flip fortran_order in the header, move nothing"},
 	[OPT_TRANSPOSED] = {"transposed", 0, &kind_flag, NULL, CHECKSUM, FIELD(transposed), 0, 1,
 			    NULL, "the digest of the transpose of FILE's matrix"},
 	[OPT_DEVICE] = {"device", 0, &kind_choice, "cpu|cuda|all", STRESS, FIELD(device), 0, 0,
@@ -363,7 +380,7 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
 	char **word = argv, **end = argv + argc; /* *end is NULL, as main's argv ends */
 	int only_operands = 0;
 
-	*o = (struct options){0};
+	*o = (struct options){.argc = argc, .argv = argv};
 	while (word < end) {
 		const char *w = *word++;
 

@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum format { FORMAT_AUTO, FORMAT_NPY, FORMAT_RAW };
+enum format { FORMAT_AUTO, FORMAT_NPY, FORMAT_RAW, FORMAT_HDF5, FORMAT_SAFETENSORS };
+enum durability { DURABILITY_AUTO, DURABILITY_POWER, DURABILITY_PROCESS };
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_CUDA, DEVICE_ALL };
 enum show { SHOW_AUTO, SHOW_ALWAYS, SHOW_NEVER };
 
@@ -22,7 +23,12 @@ enum option_id {
 	OPT_ELEM_SIZE,
 	OPT_OFFSET,
 	OPT_LD,
+	OPT_DATASET,
+	OPT_FILE_MEMORY,
+	OPT_DURABILITY,
 	OPT_VERIFY,
+	OPT_ONCE,
+	OPT_FLAG_ONLY,
 	OPT_TRANSPOSED,
 	OPT_DEVICE,
 	OPT_MEMORY,
@@ -39,16 +45,19 @@ enum option_id {
 
 struct options {
 	uint32_t given; /* bit option_id */
-	const char *file, *out;
-	int force, verify, transposed, json, help;
-	int format; /* enum format */
-	int device; /* enum device */
-	int show;   /* enum show: the progress bar */
-	int dtype;  /* 1 + index into dtypes[], 0 for none */
+	const char *file, *out, *dataset;
+	int force, verify, transposed, json, help, once, flag_only;
+	int durability; /* enum durability */
+	int format;	/* enum format */
+	int device;	/* enum device */
+	int show;	/* enum show: the progress bar */
+	int dtype;	/* 1 + index into dtypes[], 0 for none */
 	int threads;
 	size_t n, ld, elem_size, rounds;
 	uint64_t offset_bytes, memory_bytes, seed;
 	double seconds;
+	int argc; /* the words behind the command's name */
+	char **argv;
 };
 
 static inline int given(const struct options *o, enum option_id id)
