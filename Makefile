@@ -46,7 +46,7 @@ say = $(if $(filter 0,$(strip $(V))),@printf '  %-6s %s\n' '$(1)' '$(2)')
 comma := ,
 OBJ := $(BUILD)/obj-$(shell printf '%s' '$(CC) $(CFLAGS) $(LDFLAGS) $(SANITIZE) $(OPENMP) $(HAVE_CUDA) $(NVCC) $(CUDA_ARCH)' | cksum | cut -d' ' -f1)
 
-WARN     := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
+WARN     := -Wall -Wextra -Werror -Wno-missing-field-initializers -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
 OMPFLAG  := $(if $(filter 1,$(strip $(OPENMP))),-fopenmp)
 SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -DTSW_HAVE_CUDA=$(HAVE_CUDA) $(WARN) $(CFLAGS) $(SANFLAGS) $(OMPFLAG) \

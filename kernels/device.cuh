@@ -6,6 +6,134 @@
 #include "../src/tilepair.h"
 #include "params.h"
 
+/* Dynamic shared memory.  Every kernel calls it by a name of its own but sees it as vectors, since
+ * one translation unit may give a name one type only.  tests/simt has a definition of its own. */
+#ifndef TSW_DYNAMIC_SHARED
+#define TSW_DYNAMIC_SHARED(type, name) extern __shared__ __align__(1024) type name[]
+#endif
+
+/* ---- 16-byte vectors ------------------------------------------------------------------------- */
+
+/* Loads a vector and asks L2 for the 256 bytes around it, of which the block reads all. */
+static inline __device__ uint4 tsw_load_vector(const void *p)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	uint4 v;
+
+	asm volatile("ld.global.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+		     : "l"(p));
+	return v;
+#else
+	return *(const uint4 *)p;
+#endif
+}
+
+/* ---- blocks of V x V elements in registers, V = 16 / width vectors of 16 bytes: transposed ------
+ */
+
+static inline __device__ void tsw_turn_16(uint4 v[1])
+{
+	(void)v;
+}
+
+static inline __device__ void tsw_turn_8(uint4 v[2])
+{
+	const uint32_t low = v[0].z, high = v[0].w;
+
+	v[0].z = v[1].x;
+	v[0].w = v[1].y;
+	v[1].x = low;
+	v[1].y = high;
+}
+
+static inline __device__ void tsw_turn_4(uint4 v[4])
+{
+	const uint4 a = v[0], b = v[1], c = v[2], d = v[3];
+
+	v[0] = make_uint4(a.x, b.x, c.x, d.x);
+	v[1] = make_uint4(a.y, b.y, c.y, d.y);
+	v[2] = make_uint4(a.z, b.z, c.z, d.z);
+	v[3] = make_uint4(a.w, b.w, c.w, d.w);
+}
+
+/* The lower or upper halves of two words, side by side. */
+static inline __device__ uint32_t tsw_low_halves(uint32_t x, uint32_t y)
+{
+	return __byte_perm(x, y, 0x5410);
+}
+
+static inline __device__ uint32_t tsw_high_halves(uint32_t x, uint32_t y)
+{
+	return __byte_perm(x, y, 0x7632);
+}
+
+/* Rows `at` and `at` + 1 of the result from one column of 32-bit words: 8 rows of two halves each.
+ */
+#define TSW_TURN_2_ROWS(at, word)                                                                  \
+	do {                                                                                       \
+		v[at] = make_uint4(tsw_low_halves(a[0].word, a[1].word),                           \
+				   tsw_low_halves(a[2].word, a[3].word),                           \
+				   tsw_low_halves(a[4].word, a[5].word),                           \
+				   tsw_low_halves(a[6].word, a[7].word));                          \
+		v[at + 1] = make_uint4(tsw_high_halves(a[0].word, a[1].word),                      \
+				       tsw_high_halves(a[2].word, a[3].word),                      \
+				       tsw_high_halves(a[4].word, a[5].word),                      \
+				       tsw_high_halves(a[6].word, a[7].word));                     \
+	} while (0)
+
+static inline __device__ void tsw_turn_2(uint4 v[8])
+{
+	uint4 a[8];
+
+#pragma unroll
+	for (int i = 0; i < 8; i++)
+		a[i] = v[i];
+	TSW_TURN_2_ROWS(0, x);
+	TSW_TURN_2_ROWS(2, y);
+	TSW_TURN_2_ROWS(4, z);
+	TSW_TURN_2_ROWS(6, w);
+}
+
+/* A 4 x 4 block of bytes: row n of the result is byte n of the four words. */
+static inline __device__ uint4 tsw_turn_bytes(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+	const uint32_t ab = __byte_perm(a, b, 0x5140), cd = __byte_perm(c, d, 0x5140);
+	const uint32_t AB = __byte_perm(a, b, 0x7362), CD = __byte_perm(c, d, 0x7362);
+
+	return make_uint4(tsw_low_halves(ab, cd), tsw_high_halves(ab, cd), tsw_low_halves(AB, CD),
+			  tsw_high_halves(AB, CD));
+}
+
+/* Rows `at` .. `at` + 3 of the result from one column of 32-bit words: 16 rows of four bytes each.
+ */
+#define TSW_TURN_1_ROWS(at, word)                                                                  \
+	do {                                                                                       \
+		const uint4 p = tsw_turn_bytes(a[0].word, a[1].word, a[2].word, a[3].word);        \
+		const uint4 q = tsw_turn_bytes(a[4].word, a[5].word, a[6].word, a[7].word);        \
+		const uint4 r = tsw_turn_bytes(a[8].word, a[9].word, a[10].word, a[11].word);      \
+		const uint4 s = tsw_turn_bytes(a[12].word, a[13].word, a[14].word, a[15].word);    \
+		v[at] = make_uint4(p.x, q.x, r.x, s.x);                                            \
+		v[at + 1] = make_uint4(p.y, q.y, r.y, s.y);                                        \
+		v[at + 2] = make_uint4(p.z, q.z, r.z, s.z);                                        \
+		v[at + 3] = make_uint4(p.w, q.w, r.w, s.w);                                        \
+	} while (0)
+
+static inline __device__ void tsw_turn_1(uint4 v[16])
+{
+	uint4 a[16];
+
+#pragma unroll
+	for (int i = 0; i < 16; i++)
+		a[i] = v[i];
+	TSW_TURN_1_ROWS(0, x);
+	TSW_TURN_1_ROWS(4, y);
+	TSW_TURN_1_ROWS(8, z);
+	TSW_TURN_1_ROWS(12, w);
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
 /* Matrix number `b` of a batch. */
 static inline __device__ char *tsw_matrix(const struct tsw_tiles *p, uint64_t b)
 {

@@ -14,10 +14,16 @@ struct tsw_kernel {
 	const void *entry;
 	unsigned threads_x, threads_y; /* of one block */
 	unsigned tile;                 /* elements a side of a tile */
+	unsigned shared_bytes;         /* dynamic shared memory of one block */
 };
 
 /* The readable [32][33] tile-pair kernel for units of 1, 2, 4, 8 or 16 bytes; NULL for others. */
 const struct tsw_kernel *tsw_kernel_tile33(unsigned unit);
+
+/* The 16-byte vector kernel for elements of 1, 2, 4, 8 or 16 bytes whose rows all begin at a multiple
+ * of 16 bytes, in the form that uses the most shared memory, at most `shared_bytes` a block; NULL if
+ * there is none. */
+const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_bytes);
 
 #ifdef __cplusplus
 }

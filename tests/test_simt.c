@@ -1,5 +1,5 @@
-/* The transposing kernels' own text, run by tests/simt: every unit, odd shapes, split grids, batches,
- * in several orders of threads and blocks, the matrix flush against unmapped pages. */
+/* The transposing kernels' own text, run by tests/simt: every unit, odd shapes, split grids,
+ * batches, in several orders of threads and blocks, the matrix flush against unmapped pages. */
 #include "launch.h"
 #include "launch_simt.h"
 #include "matrices.h"
@@ -13,9 +13,37 @@
 
 SIMT_DEFINE_CALL(tsw_tiles)
 
+/* A kernel, and the elements it is given. */
+static const struct subject {
+	const char *name;
+	size_t elem_size;
+	unsigned unit;         /* of tile33 */
+	unsigned shared_bytes; /* that the vector kernel may use; 0: tile33 */
+	size_t alignment;      /* of every row */
+} subjects[] = {
+	{"tile33", 1, 1, 0, 1},
+	{"tile33", 2, 2, 0, 2},
+	{"tile33", 4, 4, 0, 4},
+	{"tile33", 8, 8, 0, 8},
+	{"tile33", 16, 16, 0, 16},
+	{"tile33", 3, 1, 0, 1},
+	{"tile33", 6, 2, 0, 2},
+	{"tile33", 12, 4, 0, 4},
+	{"tile33", 16, 8, 0, 8},
+	{"tile33", 24, 8, 0, 8},
+	{"tile33", 100, 4, 0, 4},
+	{"vector", 1, 1, 1 << 20, 16},
+	{"vector", 1, 1, 48 << 10, 16},
+	{"vector", 2, 2, 1 << 20, 16},
+	{"vector", 2, 2, 48 << 10, 16},
+	{"vector", 4, 4, 1 << 20, 16},
+	{"vector", 8, 8, 1 << 20, 16},
+	{"vector", 16, 16, 1 << 20, 16},
+};
+
 struct job {
-	struct tsw_shape shape;
-	unsigned unit;
+	const struct subject *subject;
+	size_t n, ld;
 	uint64_t grid_limit; /* 0: one launch */
 	size_t stride, count; /* elements from matrix to matrix */
 	char *const *array;
@@ -24,25 +52,43 @@ struct job {
 
 static const size_t sides[] = {1, 2, 31, 32, 33, 63, 64, 65, 95, 96, 97, 127, 128, 129};
 
-static const struct {
-	size_t elem_size;
-	unsigned unit;
-} widths[] = {
-	{1, 1}, {2, 2}, {4, 4}, {8, 8}, {16, 16}, {3, 1}, {6, 2}, {12, 4}, {16, 8}, {24, 8}, {100, 4},
-};
+static const struct tsw_kernel *kernel_of(const struct subject *s)
+{
+	const struct tsw_kernel *kernel =
+		s->shared_bytes ? tsw_kernel_vector((unsigned)s->elem_size, s->shared_bytes)
+		                : tsw_kernel_tile33(s->unit);
+
+	ck_assert_msg(kernel && !strcmp(kernel->name, s->name), "no kernel %s for %zu-byte elements",
+	              s->name, s->elem_size);
+	return kernel;
+}
+
+static struct tsw_shape shape_of(const struct job *job)
+{
+	return (struct tsw_shape){job->n, job->ld, job->subject->elem_size};
+}
+
+/* A leading dimension or stride that keeps rows where the kernel wants them. */
+static size_t rounded(const struct subject *s, size_t elements)
+{
+	size_t step = s->elem_size < s->alignment ? s->alignment / s->elem_size : 1;
+
+	return (elements + step - 1) / step * step;
+}
 
 /* Launches as src/cuda/transpose.c does. */
 static const char *launch(const struct job *job, unsigned char *base)
 {
-	const struct tsw_kernel *kernel = tsw_kernel_tile33(job->unit);
+	const struct tsw_kernel *kernel = kernel_of(job->subject);
+	const size_t elem_size = job->subject->elem_size;
 	struct tsw_tiles p = {
 		.base = (char *)base,
 		.array = job->array,
-		.stride = job->stride * job->shape.elem_size,
-		.n = job->shape.n,
-		.ld = job->shape.ld,
-		.pairs = tsw_pair_count(tsw_tile_count(job->shape.n, kernel->tile)),
-		.units = job->shape.elem_size / job->unit,
+		.stride = job->stride * elem_size,
+		.n = job->n,
+		.ld = job->ld,
+		.pairs = tsw_pair_count(tsw_tile_count(job->n, kernel->tile)),
+		.units = elem_size / job->subject->unit,
 	};
 	uint64_t total = p.pairs * job->count;
 	uint64_t limit = job->grid_limit ? job->grid_limit : total;
@@ -56,6 +102,7 @@ static const char *launch(const struct job *job, unsigned char *base)
 			.grid = total - p.first < limit ? total - p.first : limit,
 			.block_x = kernel->threads_x,
 			.block_y = kernel->threads_y,
+			.shared_bytes = kernel->shared_bytes,
 			.order = job->order,
 		});
 	return wrong;
@@ -63,16 +110,15 @@ static const char *launch(const struct job *job, unsigned char *base)
 
 static void require_none(const char *wrong, const struct job *job)
 {
-	tsw_require(!wrong,
-	            "n = %zu, ld = %zu, elem_size = %zu, unit = %u, limit = %ju, order = %ju: %s",
-	            job->shape.n, job->shape.ld, job->shape.elem_size, job->unit,
+	tsw_require(!wrong, "%s, n = %zu, ld = %zu, elem_size = %zu, unit = %u, limit = %ju, order = %ju: %s",
+	            job->subject->name, job->n, job->ld, job->subject->elem_size, job->subject->unit,
 	            (uintmax_t)job->grid_limit, (uintmax_t)job->order, wrong);
 }
 
 /* One matrix between unmapped pages; padding may not be written. */
 static void check_one(const struct job *job, enum tsw_flush flush)
 {
-	struct tsw_shape s = job->shape;
+	struct tsw_shape s = shape_of(job);
 	struct tsw_guarded g = tsw_guarded_new(tsw_shape_bytes(s), flush);
 
 	tsw_fill(g.p, g.bytes);
@@ -84,60 +130,74 @@ static void check_one(const struct job *job, enum tsw_flush flush)
 	tsw_guarded_free(&g);
 }
 
-static int aligned(const struct job *job, enum tsw_flush flush)
+/* Flush against the page behind it, a matrix begins where its size wants. */
+static int can_end_at_a_page(const struct job *job)
 {
-	return flush == TSW_FLUSH_LEFT || tsw_shape_bytes(job->shape) % job->unit == 0;
+	return tsw_shape_bytes(shape_of(job)) % job->subject->alignment == 0;
+}
+
+static void check_side(const struct subject *subject, size_t n, size_t wider, uint64_t order)
+{
+	struct job job = {subject, n, rounded(subject, n + wider), 0, 0, 1, NULL, order};
+
+	check_one(&job, TSW_FLUSH_LEFT);
+	if (can_end_at_a_page(&job))
+		check_one(&job, TSW_FLUSH_RIGHT);
 }
 
 START_TEST(shapes)
 {
 	static const size_t wider[] = {0, 1, 13};
-	uint64_t order = tsw_seed();
+	const struct subject *subject = &subjects[_i];
+	uint64_t state = tsw_seed();
 
 	for (size_t side = 0; side < COUNT_OF(sides); side++) {
 		for (size_t w = 0; w < COUNT_OF(wider); w++) {
-			size_t n = sides[side];
-			struct job job = {.shape = {n, n + wider[w], widths[_i].elem_size},
-			                  .unit = widths[_i].unit,
-			                  .count = 1};
-
-			if (n > 65 && w != side % 3)
-				continue; /* one of the three: time */
 			/* First to last, last to first, shuffled, in turn. */
-			job.order = (side + w) % 3 < 2 ? (side + w) % 3 : tsw_random(&order) | 2;
-			check_one(&job, TSW_FLUSH_LEFT);
-			if (aligned(&job, TSW_FLUSH_RIGHT))
-				check_one(&job, TSW_FLUSH_RIGHT);
+			uint64_t order = (side + w) % 3 < 2 ? (side + w) % 3 : tsw_random(&state) | 2;
+
+			if (sides[side] > 65 && w != side % 3)
+				continue; /* one of the three: time */
+			check_side(subject, sides[side], wider[w], order);
 		}
 	}
 }
 END_TEST
 
+/* Around the side of a tile, whatever it is, and with three tiles a side. */
+START_TEST(shapes_around_a_tile)
+{
+	const struct subject *subject = &subjects[_i];
+	size_t tile = kernel_of(subject)->tile;
+
+	for (size_t n = tile - 1; n <= tile + 1; n++)
+		check_side(subject, n, 0, n % 3);
+	check_side(subject, 2 * tile + 3, 2, 5);
+}
+END_TEST
+
 START_TEST(every_order_of_threads)
 {
+	const struct subject *subject = &subjects[_i];
 	uint64_t state = tsw_seed();
 
-	for (int round = 0; round < 12; round++) {
-		struct job job = {.shape = {70, 71, widths[_i].elem_size},
-		                  .unit = widths[_i].unit,
-		                  .count = 1,
-		                  .order = round < 2 ? (uint64_t)round : tsw_random(&state) | 2};
-
-		check_one(&job, TSW_FLUSH_LEFT);
-	}
+	for (int round = 0; round < 12; round++)
+		check_side(subject, 70, 1, round < 2 ? (uint64_t)round : tsw_random(&state) | 2);
 }
 END_TEST
 
 START_TEST(split_launches)
 {
 	static const uint64_t limits[] = {1, 2, 7, 9, 10, 11};
+	const struct subject *subject = &subjects[_i];
+	/* Ten pairs. */
+	size_t n = 3 * kernel_of(subject)->tile + 4;
 
 	for (size_t l = 0; l < COUNT_OF(limits); l++) {
-		struct job job = {.shape = {100, 101, widths[_i].elem_size},
-		                  .unit = widths[_i].unit,
-		                  .count = 1,
-		                  .grid_limit = limits[l]};
+		struct job job = {subject, n, rounded(subject, n), limits[l], 0, 1, NULL, 0};
 
+		if (n > 200 && limits[l] != 7)
+			continue;
 		check_one(&job, TSW_FLUSH_LEFT);
 	}
 }
@@ -154,7 +214,8 @@ static void check_many(struct job *job, const size_t *offsets, size_t bytes)
 	tsw_fill(g.p, bytes);
 	tsw_fill(expected, bytes);
 	for (size_t b = 0; b < job->count; b++) {
-		tsw_oracle_window(tsw_pattern(bytes) + offsets[b], expected + offsets[b], job->shape);
+		tsw_oracle_window(tsw_pattern(bytes) + offsets[b], expected + offsets[b],
+		                  shape_of(job));
 		array[b] = (char *)g.p + offsets[b];
 	}
 	simt_allow_nothing();
@@ -174,36 +235,37 @@ static void check_strided(struct job job)
 
 	ck_assert_uint_le(job.count, COUNT_OF(offsets));
 	for (size_t b = 0; b < job.count; b++)
-		offsets[b] = b * job.stride * job.shape.elem_size;
-	check_many(&job, offsets, offsets[job.count - 1] + tsw_shape_bytes(job.shape));
+		offsets[b] = b * job.stride * job.subject->elem_size;
+	check_many(&job, offsets, offsets[job.count - 1] + tsw_shape_bytes(shape_of(&job)));
 }
 
 START_TEST(strided_batches)
 {
-	size_t elem_size = widths[_i].elem_size;
-	unsigned unit = widths[_i].unit;
+	const struct subject *s = &subjects[_i];
 
 	for (uint64_t limit = 0; limit <= 7; limit += 7) {
-		check_strided((struct job){{1, 1, elem_size}, unit, limit, 2, 20, NULL, 0});
-		check_strided((struct job){{33, 34, elem_size}, unit, limit, 34 * 33, 5, NULL, 1});
-		check_strided((struct job){{40, 41, elem_size}, unit, limit, 2000, 3, NULL, 5});
+		check_strided((struct job){s, 1, rounded(s, 1), limit, rounded(s, 2), 20, NULL, 0});
+		check_strided((struct job){s, 33, rounded(s, 34), limit, rounded(s, 34 * 40), 5, NULL, 1});
+		check_strided((struct job){s, 40, rounded(s, 41), limit, rounded(s, 2400), 3, NULL, 5});
 		/* Side by side in one larger matrix. */
-		check_strided((struct job){{33, 100, elem_size}, unit, limit, 33, 3, NULL, 6});
+		check_strided((struct job){s, 33, rounded(s, 160), limit, rounded(s, 33), 3, NULL, 6});
 	}
 }
 END_TEST
 
+/* The vector kernel is told nothing of where the pointers of an array lead: some are not aligned. */
 START_TEST(arrays_of_matrices)
 {
-	struct tsw_shape s = {37, 38, widths[_i].elem_size};
-	size_t each = (tsw_shape_bytes(s) + 63) / 64 * 64, offsets[6];
+	const struct subject *s = &subjects[_i];
+	struct job job = {s, 37, rounded(s, 38), 0, 0, 6, NULL, 9};
+	size_t each = (tsw_shape_bytes(shape_of(&job)) + 127) / 64 * 64, offsets[6];
+	size_t unit = tsw_elem_unit(s->elem_size), step = s->shared_bytes ? unit : s->alignment;
 
 	for (uint64_t limit = 0; limit <= 7; limit += 7) {
-		struct job job = {s, widths[_i].unit, limit, 0, 6, NULL, 9};
-
+		job.grid_limit = limit;
 		/* Not in order of address. */
 		for (size_t b = 0; b < 6; b++)
-			offsets[b] = (b * 5 + 2) % 6 * each;
+			offsets[b] = (b * 5 + 2) % 6 * each + (step < 16 ? b % 3 * step : 0);
 		check_many(&job, offsets, 6 * each);
 	}
 }
@@ -223,18 +285,46 @@ START_TEST(every_unit_has_a_kernel)
 }
 END_TEST
 
+/* Never more shared memory than the device has, never less than would be used well. */
+START_TEST(the_vector_kernel_that_fits_is_taken)
+{
+	for (unsigned elem_size = 0; elem_size <= 40; elem_size++) {
+		int served = elem_size && elem_size <= 16 && (elem_size & (elem_size - 1)) == 0;
+		unsigned before = 0;
+
+		ck_assert_ptr_null(tsw_kernel_vector(elem_size, 0));
+		ck_assert_int_eq(tsw_kernel_vector(elem_size, 48 << 10) != NULL, served);
+		for (unsigned most = 1 << 10; served && most <= 1 << 20; most *= 2) {
+			const struct tsw_kernel *kernel = tsw_kernel_vector(elem_size, most);
+
+			if (!kernel)
+				continue;
+			ck_assert_str_eq(kernel->name, "vector");
+			ck_assert_uint_le(kernel->shared_bytes, most);
+			ck_assert_uint_ge(kernel->shared_bytes, before);
+			/* Both tiles lie there. */
+			ck_assert_uint_eq(kernel->shared_bytes,
+			                  2 * kernel->tile * kernel->tile * elem_size);
+			before = kernel->shared_bytes;
+		}
+	}
+}
+END_TEST
+
 static Suite *simt_suite(void)
 {
 	Suite *suite = suite_create("simt");
-	TCase *tc = tcase_create("tile33");
-	int count = (int)COUNT_OF(widths);
+	TCase *tc = tcase_create("kernels");
+	int count = (int)COUNT_OF(subjects);
 
 	tcase_add_loop_test(tc, shapes, 0, count);
+	tcase_add_loop_test(tc, shapes_around_a_tile, 0, count);
 	tcase_add_loop_test(tc, every_order_of_threads, 0, count);
 	tcase_add_loop_test(tc, split_launches, 0, count);
 	tcase_add_loop_test(tc, strided_batches, 0, count);
 	tcase_add_loop_test(tc, arrays_of_matrices, 0, count);
 	tcase_add_test(tc, every_unit_has_a_kernel);
+	tcase_add_test(tc, the_vector_kernel_that_fits_is_taken);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

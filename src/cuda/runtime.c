@@ -1,5 +1,8 @@
 #include "runtime.h"
 
+/* More dynamic shared memory than this is a kernel's only if it asks. */
+#define SHARED_FOR_ALL (48u << 10)
+
 /* The x dimension of a grid, on every device since compute capability 3.0. */
 #define MAX_GRID_X 2147483647u
 
@@ -11,7 +14,7 @@ tsw_status tsw_cuda_fail(cudaError_t error, const char *call)
 	while (call[name] && call[name] != '(')
 		name++;
 	return tsw_fail(TSW_ERR_CUDA, "%.*s: %s (%s)", (int)name, call, cudaGetErrorString(error),
-	                cudaGetErrorName(error));
+			cudaGetErrorName(error));
 }
 
 static tsw_status no_driver(cudaError_t error)
@@ -25,12 +28,13 @@ static tsw_status no_driver(cudaError_t error)
 	if (version == 0)
 		return tsw_fail(TSW_ERR_NO_CUDA, "no CUDA driver is installed");
 	if (error == cudaErrorInsufficientDriver)
-		return tsw_fail(TSW_ERR_NO_CUDA,
-		                "the CUDA driver is too old: it serves CUDA %d.%d, this build needs %d.%d",
-		                version / 1000, version % 1000 / 10, CUDART_VERSION / 1000,
-		                CUDART_VERSION % 1000 / 10);
+		return tsw_fail(
+			TSW_ERR_NO_CUDA,
+			"the CUDA driver is too old: it serves CUDA %d.%d, this build needs %d.%d",
+			version / 1000, version % 1000 / 10, CUDART_VERSION / 1000,
+			CUDART_VERSION % 1000 / 10);
 	return tsw_fail(TSW_ERR_NO_CUDA, "the CUDA driver cannot be used: %s (%s)",
-	                cudaGetErrorString(error), cudaGetErrorName(error));
+			cudaGetErrorString(error), cudaGetErrorName(error));
 }
 
 tsw_status tsw_cuda_usable(void)
@@ -67,15 +71,26 @@ tsw_status tsw_cuda_reach(const void *p, const char *name, void **address)
 
 	TRY_CUDA(cudaPointerGetAttributes(&where, p));
 	if (where.devicePointer == NULL)
-		return tsw_fail(TSW_ERR_WHERE, "%s = %p is host memory that no device can reach", name, p);
+		return tsw_fail(TSW_ERR_WHERE, "%s = %p is host memory that no device can reach",
+				name, p);
 	if (where.type == cudaMemoryTypeDevice) {
 		TRY_CUDA(cudaGetDevice(&current));
 		if (where.device != current)
 			return tsw_fail(TSW_ERR_WHERE,
-			                "%s = %p is memory of device %d, the current device is %d", name, p,
-			                where.device, current);
+					"%s = %p is memory of device %d, the current device is %d",
+					name, p, where.device, current);
 	}
 	*address = where.devicePointer;
+	return TSW_OK;
+}
+
+tsw_status tsw_cuda_shared_bytes(unsigned *bytes)
+{
+	int device, most;
+
+	TRY_CUDA(cudaGetDevice(&device));
+	TRY_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+	*bytes = (unsigned)most;
 	return TSW_OK;
 }
 
@@ -85,15 +100,20 @@ uint64_t tsw_cuda_grid(uint64_t grid_limit)
 }
 
 tsw_status tsw_cuda_launch(const struct tsw_kernel *kernel, const void *parameter, uint64_t blocks,
-                           tsw_stream stream)
+			   tsw_stream stream)
 {
 	cudaLaunchConfig_t config = {
 		.gridDim = {(unsigned)blocks, 1, 1},
 		.blockDim = {kernel->threads_x, kernel->threads_y, 1},
+		.dynamicSmemBytes = kernel->shared_bytes,
 		.stream = stream,
 	};
 	void *arguments[] = {(void *)(uintptr_t)parameter};
 
+	if (kernel->shared_bytes > SHARED_FOR_ALL)
+		TRY_CUDA(cudaFuncSetAttribute(kernel->entry,
+					      cudaFuncAttributeMaxDynamicSharedMemorySize,
+					      (int)kernel->shared_bytes));
 	TRY_CUDA(cudaLaunchKernelExC(&config, kernel->entry, arguments));
 	return TSW_OK;
 }

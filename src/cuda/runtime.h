@@ -30,6 +30,9 @@ tsw_status tsw_cuda_reach(const void *p, const char *name, void **address);
 tsw_status tsw_cuda_launch(const struct tsw_kernel *kernel, const void *parameter, uint64_t blocks,
                            tsw_stream stream);
 
+/* The most shared memory that a block may ask for on the current device. */
+tsw_status tsw_cuda_shared_bytes(unsigned *bytes);
+
 /* The most blocks one launch may have, for a caller that asks for `grid_limit` (0 = any). */
 uint64_t tsw_cuda_grid(uint64_t grid_limit);
 

@@ -10,13 +10,15 @@
 /* A batch as a kernel sees it: the address is the device's own name for the memory. */
 struct job {
 	const struct tsw_matrices *m;
-	void *address; /* of the first matrix, or of the array of pointers */
+	void *address;	       /* of the first matrix, or of the array of pointers */
+	unsigned shared_bytes; /* that a block may have on this device */
 	tsw_stream stream;
 	uint64_t grid_limit;
 };
 
 /* Launches `kernel` over all tile pairs of the batch, in as many launches as the grid needs. */
-static tsw_status launch_pairs(const struct job *job, const struct tsw_kernel *kernel, unsigned unit)
+static tsw_status launch_pairs(const struct job *job, const struct tsw_kernel *kernel,
+			       unsigned unit)
 {
 	const struct tsw_matrices *m = job->m;
 	const uint64_t limit = tsw_cuda_grid(job->grid_limit);
@@ -32,8 +34,8 @@ static tsw_status launch_pairs(const struct job *job, const struct tsw_kernel *k
 	uint64_t total;
 
 	if (__builtin_mul_overflow(p.pairs, m->count, &total))
-		return tsw_fail(TSW_ERR_OVERFLOW, "count = %zu matrices have more than 2^64 tile pairs",
-		                m->count);
+		return tsw_fail(TSW_ERR_OVERFLOW,
+				"count = %zu matrices have more than 2^64 tile pairs", m->count);
 	while (p.first < total) {
 		uint64_t left = total - p.first;
 		uint64_t blocks = left < limit ? left : limit;
@@ -56,6 +58,30 @@ static tsw_status launch_tile33(const struct job *job)
 	return launch_pairs(job, tsw_kernel_tile33(unit), unit);
 }
 
+static const struct tsw_kernel *vector_of(const struct job *job)
+{
+	const size_t elem_size = job->m->elem_size;
+
+	return elem_size > 16 ? NULL : tsw_kernel_vector((unsigned)elem_size, job->shared_bytes);
+}
+
+/* Every row of every matrix at a multiple of 16; what an array points to is the kernel's to ask. */
+static int serves_vector(const struct job *job)
+{
+	const struct tsw_matrices *m = job->m;
+	const size_t width = m->elem_size;
+
+	if (m->ld * width % 16 || !vector_of(job))
+		return 0;
+	return m->array || ((uintptr_t)job->address % 16 == 0 &&
+			    (m->count == 1 || m->stride * width % 16 == 0));
+}
+
+static tsw_status launch_vector(const struct job *job)
+{
+	return launch_pairs(job, vector_of(job), (unsigned)job->m->elem_size);
+}
+
 static int serves_all(const struct job *job)
 {
 	(void)job;
@@ -68,6 +94,7 @@ static const struct choice {
 	int (*serves)(const struct job *job);
 	tsw_status (*launch)(const struct job *job);
 } choices[] = {
+	{"vector", serves_vector, launch_vector},
 	{"tile33", serves_all, launch_tile33},
 };
 
@@ -82,18 +109,20 @@ const char *tsw_cuda_kernel_name(size_t index)
 
 /* By the kernel of that name, or, for NULL, by the first that serves. */
 static tsw_status transpose_by(const char *kernel, const struct tsw_matrices *m, tsw_stream stream,
-                               uint64_t grid_limit)
+			       uint64_t grid_limit)
 {
 	struct job job = {.m = m, .stream = stream, .grid_limit = grid_limit};
 
 	TRY(tsw_cuda_reach(m->array ? (const void *)m->array : m->base, "a", &job.address));
 	if (tsw_nothing_to_do(m))
 		return TSW_OK;
+	TRY(tsw_cuda_shared_bytes(&job.shared_bytes));
 	for (size_t i = 0; i < CHOICES; i++)
 		if ((!kernel || strcmp(kernel, choices[i].name) == 0) && choices[i].serves(&job))
 			return choices[i].launch(&job);
-	return tsw_fail(TSW_ERR_UNSUPPORTED, "kernel %s does not serve n = %zu, elem_size = %zu here",
-	                kernel, m->n, m->elem_size);
+	return tsw_fail(TSW_ERR_UNSUPPORTED,
+			"kernel %s does not serve n = %zu, elem_size = %zu here", kernel, m->n,
+			m->elem_size);
 }
 
 tsw_status tsw_cuda_transpose(const struct tsw_matrices *m, tsw_stream stream, uint64_t grid_limit)
@@ -102,7 +131,7 @@ tsw_status tsw_cuda_transpose(const struct tsw_matrices *m, tsw_stream stream, u
 }
 
 tsw_status tsw_cuda_transpose_by(const char *kernel, const struct tsw_matrices *m,
-                                 tsw_stream stream, uint64_t grid_limit)
+				 tsw_stream stream, uint64_t grid_limit)
 {
 	return transpose_by(kernel, m, stream, grid_limit);
 }
@@ -123,6 +152,7 @@ tsw_status tsw_cuda_transpose_on(const struct tsw_matrices *m, int device)
 	}
 	/* The first failure is the one to report; the caller's device comes back in any case. */
 	if (cudaSetDevice(before) != cudaSuccess && status == TSW_OK)
-		status = tsw_fail(TSW_ERR_CUDA, "cudaSetDevice(%d) failed after the transpose", before);
+		status = tsw_fail(TSW_ERR_CUDA, "cudaSetDevice(%d) failed after the transpose",
+				  before);
 	return status;
 }

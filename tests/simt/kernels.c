@@ -3,3 +3,4 @@
 
 #include "../../kernels/digest.cu"
 #include "../../kernels/tile33.cu"
+#include "../../kernels/vector.cu"

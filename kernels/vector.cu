@@ -1,0 +1,27 @@
+#include "device.cuh"
+#include "launch.h"
+
+#include "vector_widths.cuh"
+
+const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_bytes)
+{
+	/* name, entry, threads, elements a side of a tile, bytes of both tiles; larger ones first
+	 */
+	static const struct {
+		unsigned elem_size;
+		struct tsw_kernel kernel;
+	} table[] = {
+		{1, {"vector", (const void *)tsw_vector_1, 512, 1, 256, 2 * 256 * 256}},
+		{1, {"vector", (const void *)tsw_vector_1_small, 128, 1, 128, 2 * 128 * 128}},
+		{2, {"vector", (const void *)tsw_vector_2, 256, 1, 128, 2 * 128 * 256}},
+		{2, {"vector", (const void *)tsw_vector_2_small, 64, 1, 64, 2 * 64 * 128}},
+		{4, {"vector", (const void *)tsw_vector_4, 512, 1, 64, 2 * 64 * 256}},
+		{8, {"vector", (const void *)tsw_vector_8, 256, 1, 32, 2 * 32 * 256}},
+		{16, {"vector", (const void *)tsw_vector_16, 256, 1, 16, 2 * 16 * 256}},
+	};
+
+	for (unsigned i = 0; i < sizeof table / sizeof *table; i++)
+		if (table[i].elem_size == elem_size && table[i].kernel.shared_bytes <= shared_bytes)
+			return &table[i].kernel;
+	return NULL;
+}
