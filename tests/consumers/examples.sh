@@ -42,6 +42,8 @@ if [ -e "$cuda/include/cusolverDn.h" ]; then
 	if gpu; then
 		check "example cusolver_lu, 60 % of the GPU" env LD_LIBRARY_PATH="$LD_LIBRARY_PATH:$cuda/lib64" "$work/cusolver_lu" 0.6
 		sed 's/^/    /' "$work/log"
+	elif [ "${REQUIRE_GPU:-0}" != 0 ]; then
+		check "example cusolver_lu: REQUIRE_GPU=1, and no GPU, or a build without CUDA" false
 	else
 		skip "example cusolver_lu" "no GPU, or a build without CUDA"
 	fi
