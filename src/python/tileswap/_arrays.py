@@ -84,7 +84,7 @@ def _from_numpy(x: Any, write: bool) -> Array:
         raise NotInPlaceError("the elements are Python objects", Status.ERR_TYPE)
     if write and not x.flags.writeable:
         raise NotInPlaceError("the array is read-only", Status.ERR_WHERE)
-    return Array(x.__array_interface__["data"][0], x.shape, x.strides, x.itemsize)
+    return Array(x.ctypes.data, x.shape, x.strides, x.itemsize)
 
 
 def _from_cupy(x: Any, write: bool) -> Array:
@@ -271,8 +271,8 @@ def matrices_of(array: Array, element_axes: int) -> Matrices | None:
     """The matrices in an array; None if there is nothing in it."""
     if element_axes < 0:
         raise ValueError(f"element_axes = {element_axes} is negative")
-    shape = list(array.shape)
-    strides = list(array.strides) if array.strides is not None else _contiguous(shape, array.itemsize)
+    shape = array.shape
+    strides = array.strides if array.strides is not None else _contiguous(shape, array.itemsize)
     col = len(shape) - element_axes - 1
     if col < 1:
         raise NotInPlaceError(
@@ -283,7 +283,7 @@ def matrices_of(array: Array, element_axes: int) -> Matrices | None:
         raise NotInPlaceError(f"not square: {shape[col - 1]} x {n}", Status.ERR_LD)
     if 0 in shape:
         return None
-    size = _element_size(shape[col + 1 :], strides[col + 1 :], array.itemsize)
+    size = _element_size(shape[col + 1 :], strides[col + 1 :], array.itemsize) if element_axes else array.itemsize
     ld, column_major = _leading_dimension(n, strides[col - 1], strides[col], size) if n > 1 else (1, False)
-    count, stride = _batch(shape[: col - 1], strides[: col - 1], size)
+    count, stride = _batch(shape[: col - 1], strides[: col - 1], size) if col > 1 else (1, 0)
     return Matrices(n, ld, size, stride, count, column_major)
