@@ -21,10 +21,12 @@
  * that is no multiple of 16, which the host cannot know.
  *
  * VECTOR_SPLIT = 1 gives each tile of the pair to one half of the block, where both halves of the
- * registers would be too many.  Included once per width; VECTOR_UNIT is the element.
+ * registers would be too many.  Included once per width; VECTOR_UNIT is the element, or
+ * half of it for 16 bytes, which an array of pointers may put at a multiple of 8.
  */
 
 #define VECTOR_V (16 / VECTOR_WIDTH)
+#define VECTOR_UNITS (VECTOR_WIDTH / (uint32_t)sizeof(VECTOR_UNIT)) /* of an element */
 #define VECTOR_SIDE (VECTOR_V * VECTOR_ROW)
 #define VECTOR_TILE (VECTOR_SIDE * VECTOR_ROW) /* vectors of one tile */
 #define VECTOR_THREADS (VECTOR_ROW * VECTOR_ROW)
@@ -40,10 +42,10 @@ static inline __device__ uint4 *VECTOR_NAME(_at)(uint4 *tile, uint32_t x, uint32
 	return tile + x * VECTOR_ROW + (y ^ (x / VECTOR_V & 7));
 }
 
-/* Element e of row x of a transposed tile. */
+/* Element e of row x of a transposed tile, its units. */
 static inline __device__ VECTOR_UNIT *VECTOR_NAME(_cell)(uint4 *tile, uint32_t x, uint32_t e)
 {
-	return (VECTOR_UNIT *)VECTOR_NAME(_at)(tile, x, e / VECTOR_V) + e % VECTOR_V;
+	return (VECTOR_UNIT *)VECTOR_NAME(_at)(tile, x, e / VECTOR_V) + e % VECTOR_V * VECTOR_UNITS;
 }
 
 /* One thread's block of the matrix. */
@@ -87,9 +89,12 @@ static inline __device__ void VECTOR_NAME(_put)(struct VECTOR_NAME(_block) b, ui
 		return;
 	}
 	for (uint32_t q = 0; q < b.rows; q++)
-		for (uint32_t e = 0; e < b.cols; e++)
-			*VECTOR_NAME(_cell)(tile, j * VECTOR_V + e, i * VECTOR_V + q) =
-				((const VECTOR_UNIT *)(b.a + q * b.pitch))[e];
+		for (uint32_t u = 0; u < b.cols * VECTOR_UNITS; u++) {
+			VECTOR_UNIT *const cell = VECTOR_NAME(_cell)(
+				tile, j * VECTOR_V + u / VECTOR_UNITS, i * VECTOR_V + q);
+
+			cell[u % VECTOR_UNITS] = ((const VECTOR_UNIT *)(b.a + q * b.pitch))[u];
+		}
 }
 
 /* Writes the block from a transposed tile. */
@@ -105,9 +110,12 @@ static inline __device__ void VECTOR_NAME(_store)(struct VECTOR_NAME(_block) b, 
 		return;
 	}
 	for (uint32_t q = 0; q < b.rows; q++)
-		for (uint32_t e = 0; e < b.cols; e++)
-			((VECTOR_UNIT *)(b.a + q * b.pitch))[e] =
-				*VECTOR_NAME(_cell)(tile, i * VECTOR_V + q, j * VECTOR_V + e);
+		for (uint32_t u = 0; u < b.cols * VECTOR_UNITS; u++) {
+			const VECTOR_UNIT *const cell = VECTOR_NAME(_cell)(
+				tile, i * VECTOR_V + q, j * VECTOR_V + u / VECTOR_UNITS);
+
+			((VECTOR_UNIT *)(b.a + q * b.pitch))[u] = cell[u % VECTOR_UNITS];
+		}
 }
 
 __global__ void __launch_bounds__(VECTOR_THREADS *(1 + VECTOR_SPLIT), VECTOR_BLOCKS)
@@ -162,6 +170,7 @@ __global__ void __launch_bounds__(VECTOR_THREADS *(1 + VECTOR_SPLIT), VECTOR_BLO
 }
 
 #undef VECTOR_V
+#undef VECTOR_UNITS
 #undef VECTOR_SIDE
 #undef VECTOR_TILE
 #undef VECTOR_THREADS

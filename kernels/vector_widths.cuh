@@ -49,7 +49,7 @@
 #define VECTOR_KERNEL tsw_vector_8
 #include "vector.cuh"
 
-#define VECTOR_UNIT uint4
+#define VECTOR_UNIT uint64_t
 #define VECTOR_WIDTH 16
 #define VECTOR_ROW 16
 #define VECTOR_SPLIT 0

@@ -67,29 +67,31 @@ static tsw_status device(const struct args *x, struct memory *m)
 static tsw_status batch_host(const struct args *x, struct memory *m)
 {
 	return tsw_transpose_batch_host(a_of(x, m), x->n, x->ld, x->elem_size, x->stride, x->count,
-	                                x->nthreads);
+					x->nthreads);
 }
 
 static tsw_status batch_device(const struct args *x, struct memory *m)
 {
-	return tsw_transpose_batch_device(a_of(x, m), x->n, x->ld, x->elem_size, x->stride, x->count,
-	                                  NULL);
+	return tsw_transpose_batch_device(a_of(x, m), x->n, x->ld, x->elem_size, x->stride,
+					  x->count, NULL);
 }
 
 static tsw_status array_host(const struct args *x, struct memory *m)
 {
 	return tsw_transpose_array_host(array_of(x, m), x->n, x->ld, x->elem_size, x->count,
-	                                x->nthreads);
+					x->nthreads);
 }
 
 static tsw_status array_device(const struct args *x, struct memory *m)
 {
-	return tsw_transpose_array_device(array_of(x, m), x->n, x->ld, x->elem_size, x->count, NULL);
+	return tsw_transpose_array_device(array_of(x, m), x->n, x->ld, x->elem_size, x->count,
+					  NULL);
 }
 
 static tsw_status checksum_host(const struct args *x, struct memory *m)
 {
-	return tsw_checksum_host(a_of(x, m), x->n, x->ld, x->elem_size, 0, out_of(x, m), x->nthreads);
+	return tsw_checksum_host(a_of(x, m), x->n, x->ld, x->elem_size, 0, out_of(x, m),
+				 x->nthreads);
 }
 
 static tsw_status checksum_device(const struct args *x, struct memory *m)
@@ -129,7 +131,7 @@ static void memory_check_untouched(const struct memory *m, const char *who)
 
 	ck_assert_msg(!wrong, "%s: %s", who, wrong);
 	ck_assert_msg(m->out.placed == 0x1111111111111111 && m->out.values == 0x2222222222222222,
-	              "%s wrote to out", who);
+		      "%s wrote to out", who);
 }
 
 #define HUGE_LD ((size_t)PTRDIFF_MAX - 2) /* with n = 2 and 1-byte elements spans PTRDIFF_MAX */
@@ -144,59 +146,121 @@ static const struct wrong {
 	const char *says[3];
 } wrongs[] = {
 	{"elem_size 0", 0, {5, 5, 0, 25, 1, 0, 0, 0, 0}, TSW_ERR_ELEM_SIZE, {"elem_size = 0"}},
-	{"elem_size 0 of no elements", 0, {0, 0, 0, 0, 1, 0, 0, 0, 0}, TSW_ERR_ELEM_SIZE,
+	{"elem_size 0 of no elements",
+	 0,
+	 {0, 0, 0, 0, 1, 0, 0, 0, 0},
+	 TSW_ERR_ELEM_SIZE,
 	 {"elem_size = 0"}},
-	{"elem_size 0 of no matrix", COUNT, {5, 5, 0, 25, 0, 0, 0, 0, 0}, TSW_ERR_ELEM_SIZE,
+	{"elem_size 0 of no matrix",
+	 COUNT,
+	 {5, 5, 0, 25, 0, 0, 0, 0, 0},
+	 TSW_ERR_ELEM_SIZE,
 	 {"elem_size = 0"}},
 	{"ld too small", 0, {5, 4, 8, 25, 1, 0, 0, 0, 0}, TSW_ERR_LD, {"ld = 4", "n = 5"}},
 	{"ld 0", 0, {5, 0, 8, 25, 1, 0, 0, 0, 0}, TSW_ERR_LD, {"ld = 0", "n = 5"}},
-	{"ld too small, no matrix", COUNT, {5, 4, 8, 25, 0, 0, 1, 0, 0}, TSW_ERR_LD,
+	{"ld too small, no matrix",
+	 COUNT,
+	 {5, 4, 8, 25, 0, 0, 1, 0, 0},
+	 TSW_ERR_LD,
 	 {"ld = 4", "n = 5"}},
 	{"n past ld by much", 0, {SIZE_MAX, 7, 1, 7, 1, 0, 0, 0, 0}, TSW_ERR_LD, {"ld = 7"}},
-	{"one byte past PTRDIFF_MAX", 0, {2, HUGE_LD + 1, 1, OVER, 1, 0, 0, 0, 0}, TSW_ERR_OVERFLOW,
+	{"one byte past PTRDIFF_MAX",
+	 0,
+	 {2, HUGE_LD + 1, 1, OVER, 1, 0, 0, 0, 0},
+	 TSW_ERR_OVERFLOW,
 	 {"n = 2", "ld = 9223372036854775806", "elem_size = 1"}},
-	{"element past PTRDIFF_MAX", 0, {1, 1, OVER, 1, 1, 0, 0, 0, 0}, TSW_ERR_OVERFLOW,
+	{"element past PTRDIFF_MAX",
+	 0,
+	 {1, 1, OVER, 1, 1, 0, 0, 0, 0},
+	 TSW_ERR_OVERFLOW,
 	 {"n = 1", "elem_size = 9223372036854775808"}},
-	{"span wraps to 0", 0, {2, 2, (size_t)1 << 62, 4, 1, 0, 0, 0, 0}, TSW_ERR_OVERFLOW,
+	{"span wraps to 0",
+	 0,
+	 {2, 2, (size_t)1 << 62, 4, 1, 0, 0, 0, 0},
+	 TSW_ERR_OVERFLOW,
 	 {"n = 2", "ld = 2", "elem_size = 4611686018427387904"}},
-	{"rows times ld wraps", 0, {(size_t)1 << 32, (size_t)1 << 32, 1, 0, 1, 0, 0, 0, 0},
-	 TSW_ERR_OVERFLOW, {"n = 4294967296", "ld = 4294967296"}},
-	{"rows times ld is 2^63", 0, {3, (size_t)1 << 62, 1, 0, 1, 0, 0, 0, 0}, TSW_ERR_OVERFLOW,
+	{"rows times ld wraps",
+	 0,
+	 {(size_t)1 << 32, (size_t)1 << 32, 1, 0, 1, 0, 0, 0, 0},
+	 TSW_ERR_OVERFLOW,
+	 {"n = 4294967296", "ld = 4294967296"}},
+	{"rows times ld is 2^63",
+	 0,
+	 {3, (size_t)1 << 62, 1, 0, 1, 0, 0, 0, 0},
+	 TSW_ERR_OVERFLOW,
 	 {"n = 3", "ld = 4611686018427387904"}},
-	{"largest n", 0, {SIZE_MAX, SIZE_MAX, SIZE_MAX, 0, 1, 0, 0, 0, 0}, TSW_ERR_OVERFLOW,
+	{"largest n",
+	 0,
+	 {SIZE_MAX, SIZE_MAX, SIZE_MAX, 0, 1, 0, 0, 0, 0},
+	 TSW_ERR_OVERFLOW,
 	 {"n = 18446744073709551615"}},
-	{"overflow, no matrix", COUNT, {3, (size_t)1 << 62, 1, 0, 0, 0, 1, 0, 0}, TSW_ERR_OVERFLOW,
+	{"overflow, no matrix",
+	 COUNT,
+	 {3, (size_t)1 << 62, 1, 0, 0, 0, 1, 0, 0},
+	 TSW_ERR_OVERFLOW,
 	 {"n = 3"}},
 	{"a NULL", 0, {5, 5, 8, 25, 1, 0, 1, 0, 0}, TSW_ERR_NULL, {"a is NULL"}},
 	{"a NULL, n = 1", 0, {1, 1, 1, 1, 1, 0, 1, 0, 0}, TSW_ERR_NULL, {"a is NULL"}},
-	{"a NULL, span PTRDIFF_MAX", 0, {2, HUGE_LD, 1, OVER, 1, 0, 1, 0, 0}, TSW_ERR_NULL,
+	{"a NULL, span PTRDIFF_MAX",
+	 0,
+	 {2, HUGE_LD, 1, OVER, 1, 0, 1, 0, 0},
+	 TSW_ERR_NULL,
 	 {"a is NULL"}},
-	{"a NULL, element PTRDIFF_MAX", 0, {1, 1, PTRDIFF_MAX, 1, 1, 0, 1, 0, 0}, TSW_ERR_NULL,
+	{"a NULL, element PTRDIFF_MAX",
+	 0,
+	 {1, 1, PTRDIFF_MAX, 1, 1, 0, 1, 0, 0},
+	 TSW_ERR_NULL,
 	 {"a is NULL"}},
 	{"a NULL, two matrices", COUNT, {5, 5, 8, 25, 2, 0, 1, 0, 0}, TSW_ERR_NULL, {"a is NULL"}},
 	{"a[1] NULL", HOST_ARRAY, {5, 5, 8, 0, 3, 0, 0, 1, 0}, TSW_ERR_NULL, {"a[1] is NULL"}},
-	{"a[1] NULL, n = 1", HOST_ARRAY, {1, 1, 8, 0, 3, 0, 0, 1, 0}, TSW_ERR_NULL, {"a[1] is NULL"}},
+	{"a[1] NULL, n = 1",
+	 HOST_ARRAY,
+	 {1, 1, 8, 0, 3, 0, 0, 1, 0},
+	 TSW_ERR_NULL,
+	 {"a[1] is NULL"}},
 	{"out NULL", OUT, {5, 5, 8, 0, 1, 0, 0, 0, 1}, TSW_ERR_NULL, {"out is NULL"}},
-	{"stride one too small", STRIDE, {4, 5, 8, 18, 3, 0, 0, 0, 0}, TSW_ERR_STRIDE,
+	{"stride one too small",
+	 STRIDE,
+	 {4, 5, 8, 18, 3, 0, 0, 0, 0},
+	 TSW_ERR_STRIDE,
 	 {"stride = 18", "3 matrices", "n = 4, ld = 5"}},
 	{"stride 0", STRIDE, {4, 5, 8, 0, 2, 0, 0, 0, 0}, TSW_ERR_STRIDE, {"stride = 0"}},
 	{"stride 0, n = 1", STRIDE, {1, 1, 8, 0, 2, 0, 0, 0, 0}, TSW_ERR_STRIDE, {"stride = 0"}},
-	{"side by side, one column too wide", STRIDE, {4, 11, 8, 4, 3, 0, 0, 0, 0}, TSW_ERR_STRIDE,
+	{"side by side, one column too wide",
+	 STRIDE,
+	 {4, 11, 8, 4, 3, 0, 0, 0, 0},
+	 TSW_ERR_STRIDE,
 	 {"stride = 4", "ld = 11"}},
-	{"side by side, stride below n", STRIDE, {4, 40, 8, 3, 3, 0, 0, 0, 0}, TSW_ERR_STRIDE,
+	{"side by side, stride below n",
+	 STRIDE,
+	 {4, 40, 8, 3, 3, 0, 0, 0, 0},
+	 TSW_ERR_STRIDE,
 	 {"stride = 3", "n = 4"}},
-	{"side by side, count wraps", STRIDE, {4, 40, 8, 4, ((size_t)1 << 62) + 2, 0, 0, 0, 0},
-	 TSW_ERR_STRIDE, {"stride = 4"}},
-	{"batch past PTRDIFF_MAX", STRIDE,
-	 {4, 4, 1, (size_t)1 << 40, (size_t)1 << 40, 0, 0, 0, 0}, TSW_ERR_OVERFLOW,
+	{"side by side, count wraps",
+	 STRIDE,
+	 {4, 40, 8, 4, ((size_t)1 << 62) + 2, 0, 0, 0, 0},
+	 TSW_ERR_STRIDE,
+	 {"stride = 4"}},
+	{"batch past PTRDIFF_MAX",
+	 STRIDE,
+	 {4, 4, 1, (size_t)1 << 40, (size_t)1 << 40, 0, 0, 0, 0},
+	 TSW_ERR_OVERFLOW,
 	 {"count = 1099511627776", "stride = 1099511627776"}},
-	{"batch past PTRDIFF_MAX by elem_size", STRIDE,
-	 {4, 4, 16, (size_t)1 << 40, (size_t)1 << 20, 0, 0, 0, 0}, TSW_ERR_OVERFLOW,
+	{"batch past PTRDIFF_MAX by elem_size",
+	 STRIDE,
+	 {4, 4, 16, (size_t)1 << 40, (size_t)1 << 20, 0, 0, 0, 0},
+	 TSW_ERR_OVERFLOW,
 	 {"count = 1048576", "elem_size = 16"}},
 	{"nthreads -1", THREADS, {5, 5, 8, 25, 1, -1, 0, 0, 0}, TSW_ERR_THREADS, {"nthreads = -1"}},
-	{"least nthreads", THREADS, {5, 5, 8, 25, 1, INT_MIN, 0, 0, 0}, TSW_ERR_THREADS,
+	{"least nthreads",
+	 THREADS,
+	 {5, 5, 8, 25, 1, INT_MIN, 0, 0, 0},
+	 TSW_ERR_THREADS,
 	 {"nthreads = -2147483648"}},
-	{"nthreads -1 of no elements", THREADS, {0, 0, 8, 0, 1, -1, 1, 0, 0}, TSW_ERR_THREADS,
+	{"nthreads -1 of no elements",
+	 THREADS,
+	 {0, 0, 8, 0, 1, -1, 1, 0, 0},
+	 TSW_ERR_THREADS,
 	 {"nthreads = -1"}},
 };
 
@@ -207,8 +271,8 @@ static void check_detail(const char *who, const char *const *says)
 	ck_assert_msg(*detail != '\0', "%s: no detail", who);
 	ck_assert_msg(!strchr(detail, '\n'), "%s: a detail of several lines", who);
 	for (size_t i = 0; i < 3 && says[i]; i++)
-		ck_assert_msg(strstr(detail, says[i]) != NULL, "%s: \"%s\" does not say \"%s\"", who,
-		              detail, says[i]);
+		ck_assert_msg(strstr(detail, says[i]) != NULL, "%s: \"%s\" does not say \"%s\"",
+			      who, detail, says[i]);
 }
 
 START_TEST(wrong_arguments)
@@ -229,7 +293,7 @@ START_TEST(wrong_arguments)
 		snprintf(who, sizeof who, "%s, %s", calls[c].name, w->what);
 		status = calls[c].make(&w->args, &m);
 		ck_assert_msg(status == w->status, "%s: status %d (%s), expected %d", who, status,
-		              tsw_last_error(), w->status);
+			      tsw_last_error(), w->status);
 		check_detail(who, w->says);
 		memory_check_untouched(&m, who);
 		free(m.buffer);
@@ -253,12 +317,12 @@ static void check_success(const struct call *call, const struct args *args, cons
 	memory_init(&m);
 	status = call->make(args, &m);
 	ck_assert_msg(status == expected, "%s, %s: status %d (%s), expected %d", call->name, what,
-	              status, tsw_last_error(), expected);
+		      status, tsw_last_error(), expected);
 	ck_assert_msg((*tsw_last_error() == '\0') == (status == TSW_OK), "%s, %s: detail \"%s\"",
-	              call->name, what, tsw_last_error());
+		      call->name, what, tsw_last_error());
 	if (status == TSW_OK && call->has & OUT)
 		ck_assert_msg(m.out.placed == 0 && m.out.values == 0, "%s, %s: digest not 0",
-		              call->name, what);
+			      call->name, what);
 	m.out = (tsw_digest){0x1111111111111111, 0x2222222222222222};
 	memory_check_untouched(&m, call->name);
 	free(m.buffer);
@@ -267,10 +331,13 @@ static void check_success(const struct call *call, const struct args *args, cons
 START_TEST(no_elements)
 {
 	for (size_t c = 0; c < COUNT_OF(calls); c++) {
-		check_success(&calls[c], &(struct args){0, 0, 8, 0, 5, 0, 1, 0, 0}, "n = 0, a NULL");
-		check_success(&calls[c], &(struct args){0, 9, 3, 0, 5, 2, 0, 0, 0}, "n = 0, ld = 9");
-		check_success(&calls[c], &(struct args){0, SIZE_MAX, SIZE_MAX, 0, SIZE_MAX, 0, 1, 0, 0},
-		              "n = 0, all else huge");
+		check_success(&calls[c], &(struct args){0, 0, 8, 0, 5, 0, 1, 0, 0},
+			      "n = 0, a NULL");
+		check_success(&calls[c], &(struct args){0, 9, 3, 0, 5, 2, 0, 0, 0},
+			      "n = 0, ld = 9");
+		check_success(&calls[c],
+			      &(struct args){0, SIZE_MAX, SIZE_MAX, 0, SIZE_MAX, 0, 1, 0, 0},
+			      "n = 0, all else huge");
 	}
 }
 END_TEST
@@ -280,8 +347,10 @@ START_TEST(no_matrices)
 	for (size_t c = 0; c < COUNT_OF(calls); c++) {
 		if (!(calls[c].has & COUNT))
 			continue;
-		check_success(&calls[c], &(struct args){5, 5, 8, 0, 0, 0, 1, 0, 0}, "count = 0, a NULL");
-		check_success(&calls[c], &(struct args){5, 5, 8, 3, 0, 0, 0, 0, 0}, "count = 0, stride 3");
+		check_success(&calls[c], &(struct args){5, 5, 8, 0, 0, 0, 1, 0, 0},
+			      "count = 0, a NULL");
+		check_success(&calls[c], &(struct args){5, 5, 8, 3, 0, 0, 0, 0, 0},
+			      "count = 0, stride 3");
 	}
 }
 END_TEST
@@ -290,11 +359,11 @@ END_TEST
 START_TEST(strides_that_just_fit)
 {
 	static const struct args fit[] = {
-		{4, 5, 8, 19, 3, 0, 0, 0, 0},  /* one after the other, no byte between */
-		{4, 12, 8, 4, 3, 0, 0, 0, 0},  /* side by side */
-		{4, 13, 2, 4, 3, 1, 0, 0, 0},  /* side by side, a column to spare */
-		{1, 1, 8, 1, 3, 0, 0, 0, 0},   /* single elements in a row */
-		{4, 5, 8, 0, 1, 0, 0, 0, 0},   /* one matrix: any stride */
+		{4, 5, 8, 19, 3, 0, 0, 0, 0}, /* one after the other, no byte between */
+		{4, 12, 8, 4, 3, 0, 0, 0, 0}, /* side by side */
+		{4, 13, 2, 4, 3, 1, 0, 0, 0}, /* side by side, a column to spare */
+		{1, 1, 8, 1, 3, 0, 0, 0, 0},  /* single elements in a row */
+		{4, 5, 8, 0, 1, 0, 0, 0, 0},  /* one matrix: any stride */
 		{4, 5, 8, SIZE_MAX, 1, 0, 0, 0, 0},
 	};
 	unsigned char *buffer = malloc(BUFFER_BYTES), *expected = malloc(BUFFER_BYTES);
@@ -307,10 +376,10 @@ START_TEST(strides_that_just_fit)
 		tsw_fill(expected, BUFFER_BYTES);
 		for (size_t b = 0; b < x->count; b++)
 			tsw_oracle_window(tsw_pattern(BUFFER_BYTES) + b * x->stride * x->elem_size,
-			                  expected + b * x->stride * x->elem_size,
-			                  (struct tsw_shape){x->n, x->ld, x->elem_size});
+					  expected + b * x->stride * x->elem_size,
+					  (struct tsw_shape){x->n, x->ld, x->elem_size});
 		tsw_assert_ok(tsw_transpose_batch_host(buffer, x->n, x->ld, x->elem_size, x->stride,
-		                                       x->count, x->nthreads));
+						       x->count, x->nthreads));
 		wrong = tsw_wrong_bytes(buffer, expected, BUFFER_BYTES);
 		ck_assert_msg(!wrong, "batch %zu: %s", f, wrong);
 	}
@@ -358,12 +427,12 @@ START_TEST(the_detail_belongs_to_the_thread)
 END_TEST
 
 static const tsw_status statuses[] = {
-	TSW_OK,           TSW_ERR_NULL,        TSW_ERR_LD,          TSW_ERR_ELEM_SIZE,
-	TSW_ERR_OVERFLOW, TSW_ERR_ALIGN,       TSW_ERR_STRIDE,      TSW_ERR_OP,
-	TSW_ERR_TYPE,     TSW_ERR_THREADS,     TSW_ERR_WHERE,       TSW_ERR_OPTION,
-	TSW_ERR_FORMAT,   TSW_ERR_NO_CUDA,     TSW_ERR_NO_DEVICE,   TSW_ERR_NO_MEMORY,
-	TSW_ERR_CUDA,     TSW_ERR_IO,          TSW_ERR_MISMATCH,    TSW_ERR_INTERRUPTED,
-	TSW_ERR_JOURNAL,  TSW_ERR_LOCKED,      TSW_ERR_UNSUPPORTED,
+	TSW_OK,		  TSW_ERR_NULL,	   TSW_ERR_LD,		TSW_ERR_ELEM_SIZE,
+	TSW_ERR_OVERFLOW, TSW_ERR_ALIGN,   TSW_ERR_STRIDE,	TSW_ERR_OP,
+	TSW_ERR_TYPE,	  TSW_ERR_THREADS, TSW_ERR_WHERE,	TSW_ERR_OPTION,
+	TSW_ERR_FORMAT,	  TSW_ERR_NO_CUDA, TSW_ERR_NO_DEVICE,	TSW_ERR_NO_MEMORY,
+	TSW_ERR_CUDA,	  TSW_ERR_IO,	   TSW_ERR_MISMATCH,	TSW_ERR_INTERRUPTED,
+	TSW_ERR_JOURNAL,  TSW_ERR_LOCKED,  TSW_ERR_UNSUPPORTED,
 };
 
 START_TEST(every_status_has_a_text_of_its_own)
@@ -392,7 +461,7 @@ START_TEST(the_version_is_the_headers)
 	char text[40];
 
 	snprintf(text, sizeof text, "%d.%d.%d", TSW_VERSION_MAJOR, TSW_VERSION_MINOR,
-	         TSW_VERSION_PATCH);
+		 TSW_VERSION_PATCH);
 	ck_assert_str_eq(tsw_version(), text);
 }
 END_TEST
@@ -402,7 +471,7 @@ START_TEST(cuda_status_says_why_not)
 	tsw_status status = tsw_cuda_status();
 
 	ck_assert_msg(status == TSW_OK || status == TSW_ERR_NO_CUDA || status == TSW_ERR_NO_DEVICE,
-	              "status %d", status);
+		      "status %d", status);
 	ck_assert_int_eq(status == TSW_OK, *tsw_last_error() == '\0');
 	if (tsw_gpu_required())
 		tsw_assert_ok(status);

@@ -1,4 +1,5 @@
-/* The map k <-> (i, j): every pair up to T = 4096, and the places where a square root goes wrong. */
+/* The map k <-> (i, j): every pair up to T = 4096, and the places where a square root goes wrong.
+ */
 #include "support.h"
 #include "tilepair.h"
 
@@ -19,9 +20,9 @@ static void check_pair(uint64_t k)
 
 	tsw_require(p.i <= p.j, "k = %ju: i = %u > j = %u", (uintmax_t)k, p.i, p.j);
 	tsw_require(first_of_column(p.j) + p.i == k, "k = %ju is not pair (%u, %u)", (uintmax_t)k,
-	              p.i, p.j);
+		    p.i, p.j);
 	tsw_require(tsw_pair_index(p.i, p.j) == k, "(%u, %u) is k = %ju, not %ju", p.i, p.j,
-	              (uintmax_t)k, (uintmax_t)tsw_pair_index(p.i, p.j));
+		    (uintmax_t)k, (uintmax_t)tsw_pair_index(p.i, p.j));
 }
 
 /* The pairs of a T x T grid are the first pairs of every larger one, so one walk proves all T. */
@@ -36,8 +37,8 @@ START_TEST(every_pair_up_to_4096_tiles)
 
 			if (p.i != i || p.j != j || tsw_pair_index(i, j) != k)
 				ck_abort_msg("k = %ju is (%u, %u), the map says (%u, %u); back %ju",
-				             (uintmax_t)k, i, j, p.i, p.j,
-				             (uintmax_t)tsw_pair_index(i, j));
+					     (uintmax_t)k, i, j, p.i, p.j,
+					     (uintmax_t)tsw_pair_index(i, j));
 		}
 	}
 	ck_assert_uint_eq(tsw_pair_count(4096), k);
@@ -105,7 +106,8 @@ START_TEST(counts_are_exact)
 	for (int round = 0; round < 200000; round++) {
 		uint64_t tiles = tsw_random(&state) >> (32 + round % 32);
 
-		tsw_require(tsw_pair_count(tiles) == first_of_column(tiles), "T = %ju", (uintmax_t)tiles);
+		tsw_require(tsw_pair_count(tiles) == first_of_column(tiles), "T = %ju",
+			    (uintmax_t)tiles);
 	}
 	ck_assert(tsw_pair_count(MOST_TILES) == first_of_column(MOST_TILES));
 }
@@ -116,12 +118,13 @@ static void check_tile_count(uint64_t n, uint64_t tile)
 	uint64_t got = tsw_tile_count(n, tile);
 
 	tsw_require(got == ((wide)n + tile - 1) / tile, "n = %ju, tile = %ju: %ju tiles",
-	              (uintmax_t)n, (uintmax_t)tile, (uintmax_t)got);
+		    (uintmax_t)n, (uintmax_t)tile, (uintmax_t)got);
 }
 
 START_TEST(tile_counts_round_up)
 {
-	static const uint64_t tiles[] = {1, 2, 3, 8, 31, 32, 33, 64, 100, 128, UINT32_MAX, UINT64_MAX};
+	static const uint64_t tiles[] = {1,  2,	 3,   8,   31,	       32,
+					 33, 64, 100, 128, UINT32_MAX, UINT64_MAX};
 
 	for (size_t t = 0; t < sizeof tiles / sizeof *tiles; t++) {
 		for (uint64_t n = 0; n < 300; n++) {

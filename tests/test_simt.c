@@ -17,34 +17,25 @@ SIMT_DEFINE_CALL(tsw_tiles)
 static const struct subject {
 	const char *name;
 	size_t elem_size;
-	unsigned unit;         /* of tile33 */
+	unsigned unit;	       /* of tile33 */
 	unsigned shared_bytes; /* that the vector kernel may use; 0: tile33 */
 	size_t alignment;      /* of every row */
 } subjects[] = {
-	{"tile33", 1, 1, 0, 1},
-	{"tile33", 2, 2, 0, 2},
-	{"tile33", 4, 4, 0, 4},
-	{"tile33", 8, 8, 0, 8},
-	{"tile33", 16, 16, 0, 16},
-	{"tile33", 3, 1, 0, 1},
-	{"tile33", 6, 2, 0, 2},
-	{"tile33", 12, 4, 0, 4},
-	{"tile33", 16, 8, 0, 8},
-	{"tile33", 24, 8, 0, 8},
-	{"tile33", 100, 4, 0, 4},
-	{"vector", 1, 1, 1 << 20, 16},
-	{"vector", 1, 1, 48 << 10, 16},
-	{"vector", 2, 2, 1 << 20, 16},
-	{"vector", 2, 2, 48 << 10, 16},
-	{"vector", 4, 4, 1 << 20, 16},
-	{"vector", 8, 8, 1 << 20, 16},
-	{"vector", 16, 16, 1 << 20, 16},
+	{"tile33", 1, 1, 0, 1},		{"tile33", 2, 2, 0, 2},
+	{"tile33", 4, 4, 0, 4},		{"tile33", 8, 8, 0, 8},
+	{"tile33", 16, 16, 0, 16},	{"tile33", 3, 1, 0, 1},
+	{"tile33", 6, 2, 0, 2},		{"tile33", 12, 4, 0, 4},
+	{"tile33", 16, 8, 0, 8},	{"tile33", 24, 8, 0, 8},
+	{"tile33", 100, 4, 0, 4},	{"vector", 1, 1, 1 << 20, 16},
+	{"vector", 1, 1, 48 << 10, 16}, {"vector", 2, 2, 1 << 20, 16},
+	{"vector", 2, 2, 48 << 10, 16}, {"vector", 4, 4, 1 << 20, 16},
+	{"vector", 8, 8, 1 << 20, 16},	{"vector", 16, 16, 1 << 20, 16},
 };
 
 struct job {
 	const struct subject *subject;
 	size_t n, ld;
-	uint64_t grid_limit; /* 0: one launch */
+	uint64_t grid_limit;  /* 0: one launch */
 	size_t stride, count; /* elements from matrix to matrix */
 	char *const *array;
 	uint64_t order;
@@ -56,10 +47,10 @@ static const struct tsw_kernel *kernel_of(const struct subject *s)
 {
 	const struct tsw_kernel *kernel =
 		s->shared_bytes ? tsw_kernel_vector((unsigned)s->elem_size, s->shared_bytes)
-		                : tsw_kernel_tile33(s->unit);
+				: tsw_kernel_tile33(s->unit);
 
-	ck_assert_msg(kernel && !strcmp(kernel->name, s->name), "no kernel %s for %zu-byte elements",
-	              s->name, s->elem_size);
+	ck_assert_msg(kernel && !strcmp(kernel->name, s->name),
+		      "no kernel %s for %zu-byte elements", s->name, s->elem_size);
 	return kernel;
 }
 
@@ -110,9 +101,11 @@ static const char *launch(const struct job *job, unsigned char *base)
 
 static void require_none(const char *wrong, const struct job *job)
 {
-	tsw_require(!wrong, "%s, n = %zu, ld = %zu, elem_size = %zu, unit = %u, limit = %ju, order = %ju: %s",
-	            job->subject->name, job->n, job->ld, job->subject->elem_size, job->subject->unit,
-	            (uintmax_t)job->grid_limit, (uintmax_t)job->order, wrong);
+	tsw_require(
+		!wrong,
+		"%s, n = %zu, ld = %zu, elem_size = %zu, unit = %u, limit = %ju, order = %ju: %s",
+		job->subject->name, job->n, job->ld, job->subject->elem_size, job->subject->unit,
+		(uintmax_t)job->grid_limit, (uintmax_t)job->order, wrong);
 }
 
 /* One matrix between unmapped pages; padding may not be written. */
@@ -154,7 +147,8 @@ START_TEST(shapes)
 	for (size_t side = 0; side < COUNT_OF(sides); side++) {
 		for (size_t w = 0; w < COUNT_OF(wider); w++) {
 			/* First to last, last to first, shuffled, in turn. */
-			uint64_t order = (side + w) % 3 < 2 ? (side + w) % 3 : tsw_random(&state) | 2;
+			uint64_t order =
+				(side + w) % 3 < 2 ? (side + w) % 3 : tsw_random(&state) | 2;
 
 			if (sides[side] > 65 && w != side % 3)
 				continue; /* one of the three: time */
@@ -215,7 +209,7 @@ static void check_many(struct job *job, const size_t *offsets, size_t bytes)
 	tsw_fill(expected, bytes);
 	for (size_t b = 0; b < job->count; b++) {
 		tsw_oracle_window(tsw_pattern(bytes) + offsets[b], expected + offsets[b],
-		                  shape_of(job));
+				  shape_of(job));
 		array[b] = (char *)g.p + offsets[b];
 	}
 	simt_allow_nothing();
@@ -245,15 +239,19 @@ START_TEST(strided_batches)
 
 	for (uint64_t limit = 0; limit <= 7; limit += 7) {
 		check_strided((struct job){s, 1, rounded(s, 1), limit, rounded(s, 2), 20, NULL, 0});
-		check_strided((struct job){s, 33, rounded(s, 34), limit, rounded(s, 34 * 40), 5, NULL, 1});
-		check_strided((struct job){s, 40, rounded(s, 41), limit, rounded(s, 2400), 3, NULL, 5});
+		check_strided((struct job){s, 33, rounded(s, 34), limit, rounded(s, 60 * 34), 5,
+					   NULL, 1});
+		check_strided(
+			(struct job){s, 40, rounded(s, 41), limit, rounded(s, 2400), 3, NULL, 5});
 		/* Side by side in one larger matrix. */
-		check_strided((struct job){s, 33, rounded(s, 160), limit, rounded(s, 33), 3, NULL, 6});
+		check_strided(
+			(struct job){s, 33, rounded(s, 160), limit, rounded(s, 33), 3, NULL, 6});
 	}
 }
 END_TEST
 
-/* The vector kernel is told nothing of where the pointers of an array lead: some are not aligned. */
+/* The vector kernel is told nothing of where the pointers of an array lead: some are not aligned.
+ */
 START_TEST(arrays_of_matrices)
 {
 	const struct subject *s = &subjects[_i];
@@ -304,7 +302,7 @@ START_TEST(the_vector_kernel_that_fits_is_taken)
 			ck_assert_uint_ge(kernel->shared_bytes, before);
 			/* Both tiles lie there. */
 			ck_assert_uint_eq(kernel->shared_bytes,
-			                  2 * kernel->tile * kernel->tile * elem_size);
+					  2 * kernel->tile * kernel->tile * elem_size);
 			before = kernel->shared_bytes;
 		}
 	}

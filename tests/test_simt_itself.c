@@ -36,16 +36,16 @@ static const char *run(const struct faulty_kernel *kernel, uint64_t order)
 	simt_allow(in.p, in.bytes, 0, 1);
 	simt_allow(out.p, out.bytes, 0, 0);
 	found = simt_launch(&(struct simt_launch){.call = simt_call_faulty,
-	                                          .entry = kernel->entry,
-	                                          .param = &p,
-	                                          .grid = BLOCKS,
-	                                          .block_x = FAULTY_THREADS,
-	                                          .block_y = 1,
-	                                          .shared_bytes = FAULTY_THREADS * 4,
-	                                          .order = order});
+						  .entry = kernel->entry,
+						  .param = &p,
+						  .grid = BLOCKS,
+						  .block_x = FAULTY_THREADS,
+						  .block_y = 1,
+						  .shared_bytes = FAULTY_THREADS * 4,
+						  .order = order});
 	for (unsigned w = 0; !found && w < WORDS; w++)
 		if (p.out[w] != p.in[w / FAULTY_THREADS * FAULTY_THREADS + FAULTY_THREADS - 1 -
-		                    w % FAULTY_THREADS])
+				     w % FAULTY_THREADS])
 			found = "wrong result";
 	tsw_guarded_free(&in);
 	tsw_guarded_free(&out);
@@ -63,13 +63,14 @@ static void check_kernel(const struct faulty_kernel *kernel)
 			continue;
 		found_in++;
 		ck_assert_msg(kernel->says != NULL, "%s, order %ju: %s", kernel->fault,
-		              (uintmax_t)order, found);
-		ck_assert_msg(strstr(found, kernel->says) != NULL, "%s, order %ju: \"%s\", not \"%s\"",
-		              kernel->fault, (uintmax_t)order, found, kernel->says);
+			      (uintmax_t)order, found);
+		ck_assert_msg(strstr(found, kernel->says) != NULL,
+			      "%s, order %ju: \"%s\", not \"%s\"", kernel->fault, (uintmax_t)order,
+			      found, kernel->says);
 	}
 	if (kernel->says)
 		ck_assert_msg(found_in == ORDERS, "%s: found in %u of %d orders", kernel->fault,
-		              found_in, ORDERS);
+			      found_in, ORDERS);
 }
 
 START_TEST(faults_are_found)
@@ -80,7 +81,7 @@ START_TEST(faults_are_found)
 		tsw_skip("found only where loads and stores are traced (not in a sanitizer build)");
 	check_kernel(kernel);
 	ck_assert_msg(!(ASAN && kernel->asan_stops_it), "%s: AddressSanitizer said nothing",
-	              kernel->fault);
+		      kernel->fault);
 }
 END_TEST
 

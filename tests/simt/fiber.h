@@ -6,7 +6,7 @@
 
 struct fiber {
 	void *stack_pointer; /* where it goes on, while another runs */
-	void *stack;         /* lowest address */
+	void *stack;	     /* lowest address */
 	size_t stack_bytes;
 	void *fake_stack; /* AddressSanitizer's, while another runs */
 };

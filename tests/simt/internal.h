@@ -7,12 +7,12 @@
 /* ---- simt.c: who is running ------------------------------------------------------------------ */
 
 struct simt_now {
-	int running;         /* a kernel's thread, not the runner */
+	int running;	     /* a kernel's thread, not the runner */
 	uint32_t launch;     /* counts launches */
 	uint32_t block_run;  /* counts blocks over all launches */
-	uint32_t block;      /* blockIdx.x */
+	uint32_t block;	     /* blockIdx.x */
 	uint32_t thread;     /* linear */
-	uint32_t epoch;      /* barriers this block has passed */
+	uint32_t epoch;	     /* barriers this block has passed */
 	uint32_t warp_epoch; /* barriers of either kind that this warp has passed */
 	const char *stack;   /* of this thread */
 	size_t stack_bytes;
@@ -33,7 +33,7 @@ struct simt_array {
 /* The arrays in order of address; everything else in [*begin, *end) is gap.  NULL and a text in
  * *why if the program's symbol table does not tell. */
 const struct simt_array *simt_shared_arrays(size_t *count, char **begin, char **end,
-                                            const char **why);
+					    const char **why);
 
 /* Before a block: every byte of every array gets a value no kernel wrote. */
 void simt_shared_poison(void);

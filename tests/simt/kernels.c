@@ -2,5 +2,6 @@
 #include "simt.h"
 
 #include "../../kernels/digest.cu"
+#include "../../kernels/shifted.cu"
 #include "../../kernels/tile33.cu"
 #include "../../kernels/vector.cu"

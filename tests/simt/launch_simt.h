@@ -24,11 +24,11 @@ typedef void simt_call(const void *entry, const void *param);
 struct simt_launch {
 	simt_call *call;
 	const void *entry, *param;
-	uint64_t grid;             /* blocks, a 1-D grid */
+	uint64_t grid;		   /* blocks, a 1-D grid */
 	unsigned block_x, block_y; /* threads of a block, at most 1024 */
-	size_t shared_bytes;       /* dynamic shared memory */
-	uint64_t order;            /* order of blocks and threads: 0 first to last, 1 last to first,
-	                            * any other number seeds a shuffle */
+	size_t shared_bytes;	   /* dynamic shared memory */
+	uint64_t order;		   /* order of blocks and threads: 0 first to last, 1 last to first,
+				    * any other number seeds a shuffle */
 };
 
 /* Runs every thread of every block.  NULL, or what went wrong first, in words (valid until the next
@@ -36,8 +36,8 @@ struct simt_launch {
 const char *simt_launch(const struct simt_launch *launch);
 
 /* Memory that the following launches may touch.  Once some is named, trace.c reports an access of
- * any other.  `row_bytes` of every `pitch_bytes` may be written, all of it read; a pitch of 0 allows
- * all.  Without trace.c's instrumentation these do nothing. */
+ * any other.  `row_bytes` of every `pitch_bytes` may be written, all of it read; a pitch of 0
+ * allows all.  Without trace.c's instrumentation these do nothing. */
 void simt_allow(const void *base, size_t bytes, size_t row_bytes, size_t pitch_bytes);
 void simt_allow_nothing(void);
 
@@ -69,10 +69,10 @@ extern struct simt_dim3 simt_thread_idx, simt_block_idx, simt_block_dim, simt_gr
 void simt_barrier(const struct simt_site *site);
 void simt_syncwarp(const struct simt_site *site, uint32_t mask);
 void simt_shuffle(const struct simt_site *site, enum simt_shuffle how, uint32_t mask,
-                  const void *in, void *out, size_t size, int lane, int width);
+		  const void *in, void *out, size_t size, int lane, int width);
 uint32_t simt_ballot(const struct simt_site *site, uint32_t mask, int predicate);
 uint64_t simt_atomic(enum simt_atomic how, void *p, size_t size, int is_signed, uint64_t value,
-                     uint64_t compare);
+		     uint64_t compare);
 void *simt_dynamic_shared(void);
 
 #endif /* LAUNCH_SIMT_H */

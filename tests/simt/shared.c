@@ -48,17 +48,18 @@ static int by_address(const void *x, const void *y)
 	return (a->base > b->base) - (a->base < b->base);
 }
 
-/* Adds the arrays among `symbols`; `slide` is what addresses in the file lack to those in memory. */
-static void take_symbols(const Elf64_Sym *symbols, size_t count, const char *names, uint16_t section,
-                         uintptr_t slide)
+/* Adds the arrays among `symbols`; `slide` is what addresses in the file lack to those in memory.
+ */
+static void take_symbols(const Elf64_Sym *symbols, size_t count, const char *names,
+			 uint16_t section, uintptr_t slide)
 {
 	shared.arrays = calloc(count + 1, sizeof *shared.arrays);
 	for (size_t i = 0; shared.arrays && i < count; i++) {
 		const Elf64_Sym *s = &symbols[i];
 		const char *name = names + s->st_name;
 
-		if (s->st_shndx != section || ELF64_ST_TYPE(s->st_info) != STT_OBJECT || s->st_size == 0 ||
-		    !strncmp(name, "simt_gap_", 9))
+		if (s->st_shndx != section || ELF64_ST_TYPE(s->st_info) != STT_OBJECT ||
+		    s->st_size == 0 || !strncmp(name, "simt_gap_", 9))
 			continue;
 		shared.arrays[shared.count++] =
 			(struct simt_array){name, (char *)(s->st_value + slide), s->st_size};
@@ -83,9 +84,9 @@ static const char *read_image(const char *image)
 	}
 	if (!table || !mine)
 		return "the program has no symbol table";
-	take_symbols((const Elf64_Sym *)(image + table->sh_offset), table->sh_size / sizeof(Elf64_Sym),
-	             image + sections[table->sh_link].sh_offset, mine,
-	             (uintptr_t)__start_simt_shared - sections[mine].sh_addr);
+	take_symbols((const Elf64_Sym *)(image + table->sh_offset),
+		     table->sh_size / sizeof(Elf64_Sym), image + sections[table->sh_link].sh_offset,
+		     mine, (uintptr_t)__start_simt_shared - sections[mine].sh_addr);
 	return shared.count ? NULL : "no array found in section simt_shared";
 }
 
@@ -109,8 +110,8 @@ static const char *read_program(void)
 }
 
 /* Calls `gap` for each stretch outside of the arrays, with the array it adjoins. */
-static const struct simt_array *each_gap(const struct simt_array *(*gap)(
-	char *begin, char *end, const struct simt_array *neighbour))
+static const struct simt_array *each_gap(
+	const struct simt_array *(*gap)(char *begin, char *end, const struct simt_array *neighbour))
 {
 	char *at = __start_simt_shared;
 	const struct simt_array *found = NULL;
@@ -146,7 +147,7 @@ static const struct simt_array *changed(char *begin, char *end, const struct sim
 #endif
 
 const struct simt_array *simt_shared_arrays(size_t *count, char **begin, char **end,
-                                            const char **why)
+					    const char **why)
 {
 	if (!shared.known && __start_simt_shared) {
 		shared.why = read_program();
@@ -194,7 +195,8 @@ const char *simt_dynamic_begin(size_t bytes)
 	    mprotect(dynamic_map + PAGE, room, PROT_READ | PROT_WRITE) != 0)
 		return "no memory for dynamic shared memory";
 	simt_dynamic_bytes = bytes;
-	simt_dynamic_base = dynamic_map + PAGE + ((room - bytes) & ~(size_t)15);
+	/* Aligned as a GPU's is; that ends at the page if `bytes` is as round. */
+	simt_dynamic_base = dynamic_map + PAGE + ((room - bytes) & ~(size_t)1023);
 	return NULL;
 }
 

@@ -12,7 +12,7 @@
 #define WARP 32
 #define STACK_BYTES ((size_t)64 << 10)
 #define GUARD_BYTES ((size_t)64 << 10) /* a multiple of any machine's page */
-#define WIDEST 16                      /* bytes that a shuffle can move */
+#define WIDEST 16		       /* bytes that a shuffle can move */
 
 enum state { READY, AT_BARRIER, AT_WARP, DONE };
 enum warp_op { OP_SYNC, OP_SHUFFLE, OP_BALLOT };
@@ -115,13 +115,13 @@ _Noreturn void simt_fail(const char *format, ...)
 static void describe(char *text, size_t size, unsigned thread)
 {
 	static const char *const doing[] = {"runs", "waits at", "waits for its warp at",
-	                                    "has left the kernel"};
+					    "has left the kernel"};
 	const struct thread *t = &threads[thread];
 	struct simt_dim3 idx = index_of(thread);
 	int waits = t->state == AT_BARRIER || t->state == AT_WARP;
 
 	snprintf(text, size, "thread (%u, %u) %s%s%s", idx.x, idx.y, doing[t->state],
-	         waits ? " " : "", waits ? t->site->file : "");
+		 waits ? " " : "", waits ? t->site->file : "");
 	if (waits)
 		snprintf(text + strlen(text), size - strlen(text), ":%d", t->site->line);
 }
@@ -185,8 +185,8 @@ static struct thread *warp_wait(enum warp_op op, const struct simt_site *site, u
 	struct thread *self = &threads[simt_now.thread];
 
 	if (!(mask >> simt_now.thread % WARP & 1))
-		simt_fail("calls at %s:%d with mask %08x, without itself in it", site->file, site->line,
-		          mask);
+		simt_fail("calls at %s:%d with mask %08x, without itself in it", site->file,
+			  site->line, mask);
 	self->op = op;
 	self->mask = mask;
 	pause_at(AT_WARP, site);
@@ -199,13 +199,13 @@ void simt_syncwarp(const struct simt_site *site, uint32_t mask)
 }
 
 void simt_shuffle(const struct simt_site *site, enum simt_shuffle how, uint32_t mask,
-                  const void *in, void *out, size_t size, int lane, int width)
+		  const void *in, void *out, size_t size, int lane, int width)
 {
 	struct thread *self = &threads[simt_now.thread];
 
 	if (size > WIDEST || width < 1 || width > WARP || (width & (width - 1)))
 		simt_fail("shuffles %zu bytes over width %d at %s:%d", size, width, site->file,
-		          site->line);
+			  site->line);
 	self->how = how;
 	self->lane = lane;
 	self->width = width;
@@ -228,7 +228,7 @@ uint32_t simt_ballot(const struct simt_site *site, uint32_t mask, int predicate)
 /* ---- atomics: a thread is never interrupted, so these are plain ------------------------------ */
 
 static uint64_t atomic_result(enum simt_atomic how, uint64_t old, uint64_t value, int is_signed,
-                              uint64_t compare)
+			      uint64_t compare)
 {
 	int less = is_signed ? (int64_t)value < (int64_t)old : value < old;
 
@@ -254,7 +254,7 @@ static uint64_t atomic_result(enum simt_atomic how, uint64_t old, uint64_t value
 }
 
 uint64_t simt_atomic(enum simt_atomic how, void *p, size_t size, int is_signed, uint64_t value,
-                     uint64_t compare)
+		     uint64_t compare)
 {
 	uint64_t old, new;
 	uint32_t narrow;
@@ -456,7 +456,7 @@ static const char *make_stacks(unsigned count)
 		if (f->stack)
 			continue;
 		map = mmap(NULL, GUARD_BYTES + STACK_BYTES, PROT_NONE,
-		           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (map == MAP_FAILED ||
 		    mprotect(map + GUARD_BYTES, STACK_BYTES, PROT_READ | PROT_WRITE) != 0)
 			return "no memory for the threads' stacks";

@@ -2,8 +2,8 @@
  *
  * tests/simt/kernels.c includes this header and then the kernels' own files, unchanged, and the
  * words of CUDA below turn them into C that gcc and clang compile.  What runs is called "simt",
- * never "cuda": it shows that the indices, barriers and bounds of a kernel are right, not that a GPU
- * runs it.
+ * never "cuda": it shows that the indices, barriers and bounds of a kernel are right, not that a
+ * GPU runs it.
  *
  * What kernel text has to keep to:
  *   - the common subset of C11 and CUDA C++: `struct x`, explicit casts from void *, no templates
@@ -11,9 +11,9 @@
  *   - a kernel takes ONE plain structure by value and returns void; `__global__` and `__device__`
  *     functions may be static or not; device functions are `static __device__` or inline;
  *   - shared memory is declared inside a function, one array a declaration, each declaration a
- *     statement of its own, without initialiser: `__shared__ T a[32][33];`.  Dynamic shared memory is
- *     declared by TSW_DYNAMIC_SHARED(type, name), which is `extern __shared__ type name[]` under nvcc
- *     (kernels/device.cuh defines it there);
+ *     statement of its own, without initialiser: `__shared__ T a[32][33];`.  Dynamic shared memory
+ * is declared by TSW_DYNAMIC_SHARED(type, name), which is `extern __shared__ type name[]` under
+ * nvcc (kernels/device.cuh defines it there);
  *   - no spinning on memory that another thread writes: a fiber runs until it waits or ends;
  *   - intrinsics: those below.  A new one is added here, with its exact meaning.
  *
@@ -23,7 +23,8 @@
  *     compiled with -fsanitize=thread every load and store comes to trace.c, which knows the
  *     barriers and reports a conflict whatever the order (and a read of shared memory that nobody
  *     wrote, a misaligned access, an access outside the memory that the launch was given);
- *   - a divergent barrier: all threads of a block must wait at the same barrier, none may have left;
+ *   - a divergent barrier: all threads of a block must wait at the same barrier, none may have
+ * left;
  *   - a store out of bounds: trace.c; else AddressSanitizer and the guard pages of the caller;
  *   - an overrun inside a tile: gaps around every shared array, checked after each block, poisoned
  *     under AddressSanitizer; -fsanitize=bounds; trace.c.
@@ -38,11 +39,11 @@
 
 #include "launch_simt.h"
 
-#pragma GCC diagnostic ignored "-Wunknown-pragmas"      /* #pragma unroll */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"   /* __global__ functions have none */
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"	/* #pragma unroll */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"	/* __global__ functions have none */
 #pragma GCC diagnostic ignored "-Wmissing-declarations" /* nor have they in clang */
-#pragma GCC diagnostic ignored "-Wshadow"               /* macros below, nested */
-#pragma GCC diagnostic ignored "-Wunused-function"      /* device functions no kernel here calls */
+#pragma GCC diagnostic ignored "-Wshadow"		/* macros below, nested */
+#pragma GCC diagnostic ignored "-Wunused-function"	/* device functions no kernel here calls */
 
 /* ---- words of the language ------------------------------------------------------------------- */
 
@@ -61,7 +62,9 @@
 #define SIMT_SHARED static __attribute__((section("simt_shared"), used, aligned(128)))
 #define SIMT_PASTE_(a, b) a##b
 #define SIMT_PASTE(a, b) SIMT_PASTE_(a, b)
-#define __shared__ SIMT_SHARED char SIMT_PASTE(simt_gap_, __COUNTER__)[128]; SIMT_SHARED
+#define __shared__                                                                                 \
+	SIMT_SHARED char SIMT_PASTE(simt_gap_, __COUNTER__)[128];                                  \
+	SIMT_SHARED
 
 #define TSW_DYNAMIC_SHARED(type, name) type *const name = (type *)simt_dynamic_shared()
 
@@ -92,7 +95,7 @@ typedef struct simt_dim3 dim3;
 			unsigned char bytes_[sizeof simt_in_];                                     \
 		} simt_out_;                                                                       \
 		simt_shuffle(SIMT_SITE, how, mask, &simt_in_, simt_out_.bytes_, sizeof simt_in_,   \
-		             (int)(lane), width);                                                  \
+			     (int)(lane), width);                                                  \
 		simt_out_.value_;                                                                  \
 	})
 #define __shfl_sync(mask, value, lane, ...)                                                        \
@@ -111,10 +114,10 @@ typedef struct simt_dim3 dim3;
 /* ---- atomics: integers of 4 and 8 bytes ------------------------------------------------------ */
 
 #define SIMT_ATOMIC(how, p, value)                                                                 \
-	((__typeof__(*(p)))simt_atomic(how, (p), sizeof *(p),                                      \
-	                               _Generic(*(p), int : 1, long : 1, long long : 1,            \
-	                                        default : 0),                                      \
-	                               (uint64_t)(value), 0))
+	((__typeof__(*(p)))simt_atomic(                                                            \
+		how, (p), sizeof *(p),                                                             \
+		_Generic(*(p), int : 1, long : 1, long long : 1, default : 0), (uint64_t)(value),  \
+		0))
 #define atomicAdd(p, value) SIMT_ATOMIC(SIMT_ADD, p, value)
 #define atomicMin(p, value) SIMT_ATOMIC(SIMT_MIN, p, value)
 #define atomicMax(p, value) SIMT_ATOMIC(SIMT_MAX, p, value)
@@ -124,7 +127,7 @@ typedef struct simt_dim3 dim3;
 #define atomicExch(p, value) SIMT_ATOMIC(SIMT_EXCHANGE, p, value)
 #define atomicCAS(p, compare, value)                                                               \
 	((__typeof__(*(p)))simt_atomic(SIMT_COMPARE, (p), sizeof *(p), 0, (uint64_t)(value),       \
-	                               (uint64_t)(compare)))
+				       (uint64_t)(compare)))
 
 #define __threadfence() ((void)0)
 #define __threadfence_block() ((void)0)
@@ -169,7 +172,8 @@ static inline uint32_t simt_dp4a_unsigned(uint32_t a, uint32_t b, uint32_t c)
 static inline int simt_dp4a_signed(int a, int b, int c)
 {
 	for (int i = 0; i < 32; i += 8)
-		c = (int)((uint32_t)c + (uint32_t)((int8_t)((uint32_t)a >> i) * (int8_t)((uint32_t)b >> i)));
+		c = (int)((uint32_t)c +
+			  (uint32_t)((int8_t)((uint32_t)a >> i) * (int8_t)((uint32_t)b >> i)));
 	return c;
 }
 

@@ -17,8 +17,8 @@
 #include <string.h>
 
 #define WARP 32
-#define MANY UINT16_MAX        /* threads of more than one warp */
-#define MANY_OF_WARP 0x8000u   /* or-ed to the number of a warp: several of its threads */
+#define MANY UINT16_MAX	     /* threads of more than one warp */
+#define MANY_OF_WARP 0x8000u /* or-ed to the number of a warp: several of its threads */
 #define MANY_BLOCKS UINT32_MAX
 
 /* Who touched a byte last.  `run` tells whether that was in this launch (global memory) or in this
@@ -69,7 +69,7 @@ void simt_allow(const void *base, size_t bytes, size_t row_bytes, size_t pitch_b
 	if (range_count == MAX_RANGES)
 		abort();
 	ranges[range_count] = (struct range){base, bytes, row_bytes, pitch_bytes,
-	                                     calloc(bytes, sizeof(struct shadow))};
+					     calloc(bytes, sizeof(struct shadow))};
 	if (!ranges[range_count++].shadow)
 		abort();
 }
@@ -82,7 +82,8 @@ void simt_allow_nothing(void)
 
 /* ---- races ----------------------------------------------------------------------------------- */
 
-/* Does a barrier stand between the access that left `m` and this one, or was it the thread's own? */
+/* Does a barrier stand between the access that left `m` and this one, or was it the thread's own?
+ */
 static int ordered(const struct mark *m)
 {
 	unsigned warp = simt_now.thread / WARP;
@@ -93,7 +94,8 @@ static int ordered(const struct mark *m)
 		return 1;
 	if (m->thread == MANY)
 		return 0;
-	if (m->thread & MANY_OF_WARP ? (m->thread ^ MANY_OF_WARP) == warp : m->thread / WARP == warp)
+	if (m->thread & MANY_OF_WARP ? (m->thread ^ MANY_OF_WARP) == warp
+				     : m->thread / WARP == warp)
 		return m->warp_epoch != (uint16_t)simt_now.warp_epoch;
 	return 0;
 }
@@ -101,7 +103,7 @@ static int ordered(const struct mark *m)
 static struct mark mine(uint32_t this_run)
 {
 	return (struct mark){this_run, simt_now.block, simt_now.epoch, (uint16_t)simt_now.thread,
-	                     (uint16_t)simt_now.warp_epoch};
+			     (uint16_t)simt_now.warp_epoch};
 }
 
 /* Adds this thread to the readers of a byte. */
@@ -116,7 +118,8 @@ static void add_reader(struct mark *m, uint32_t this_run)
 	}
 	if (m->run == this_run && !ordered(m)) {
 		other = m->thread & MANY_OF_WARP ? m->thread ^ MANY_OF_WARP : m->thread / WARP;
-		me.thread = m->thread != MANY && other == warp ? (uint16_t)(MANY_OF_WARP | warp) : MANY;
+		me.thread =
+			m->thread != MANY && other == warp ? (uint16_t)(MANY_OF_WARP | warp) : MANY;
 	}
 	*m = me;
 }
@@ -124,15 +127,18 @@ static void add_reader(struct mark *m, uint32_t this_run)
 static void touch(struct shadow *s, uint32_t this_run, int writes, const char *what, size_t offset)
 {
 	if (s->wrote.run == this_run && !ordered(&s->wrote))
-		simt_fail("%s byte %zu of %s, which thread %u of block %u wrote with no barrier between",
-		          writes ? "writes" : "reads", offset, what, s->wrote.thread, s->wrote.block);
+		simt_fail("%s byte %zu of %s, which thread %u of block %u wrote with no barrier "
+			  "between",
+			  writes ? "writes" : "reads", offset, what, s->wrote.thread,
+			  s->wrote.block);
 	if (!writes) {
 		add_reader(&s->read, this_run);
 		return;
 	}
 	if (s->read.run == this_run && !ordered(&s->read))
-		simt_fail("writes byte %zu of %s, which another thread reads with no barrier between",
-		          offset, what);
+		simt_fail(
+			"writes byte %zu of %s, which another thread reads with no barrier between",
+			offset, what);
 	s->wrote = mine(this_run);
 }
 
@@ -150,7 +156,7 @@ static void touch_shared(struct range *r, const char *p, size_t size, int writes
 
 		if (!writes && s->wrote.run != simt_now.block_run)
 			simt_fail("reads byte %zu of %s, which this block has not written",
-			          (size_t)(p + b - r->base), name);
+				  (size_t)(p + b - r->base), name);
 		touch(s, simt_now.block_run, writes, name, (size_t)(p + b - r->base));
 	}
 }
@@ -164,7 +170,7 @@ static void in_shared(const char *p, size_t size, int writes)
 
 	for (size_t i = 0; i < count; i++) {
 		struct range r = {a[i].base, a[i].bytes, 0, 0,
-		                  shared_range.shadow + (a[i].base - shared_range.base)};
+				  shared_range.shadow + (a[i].base - shared_range.base)};
 
 		if (inside(&r, p, size)) {
 			touch_shared(&r, p, size, writes, a[i].name);
@@ -179,8 +185,9 @@ static void in_global(struct range *r, const char *p, size_t size, int writes)
 	size_t offset = (size_t)(p - r->base);
 
 	if (writes && r->pitch_bytes && offset % r->pitch_bytes + size > r->row_bytes)
-		simt_fail("stores %zu bytes at byte %zu, outside of the window (%zu of every %zu bytes)",
-		          size, offset, r->row_bytes, r->pitch_bytes);
+		simt_fail("stores %zu bytes at byte %zu, outside of the window (%zu of every %zu "
+			  "bytes)",
+			  size, offset, r->row_bytes, r->pitch_bytes);
 	for (size_t b = 0; b < size; b++)
 		touch(&r->shadow[offset + b], simt_now.launch, writes, "global memory", offset + b);
 }
@@ -192,7 +199,7 @@ static long nearest(const char *p)
 
 	for (size_t i = 0; i < range_count; i++) {
 		long d = p < ranges[i].base ? (long)(p - ranges[i].base)
-		                            : (long)(p - (ranges[i].base + ranges[i].bytes)) + 1;
+					    : (long)(p - (ranges[i].base + ranges[i].bytes)) + 1;
 
 		if (best == 0 || labs(d) < labs(best))
 			best = d;
@@ -248,7 +255,8 @@ static void access(const void *address, size_t size, int writes)
 		in_shared(p, size, writes);
 		return;
 	}
-	if (inside(&(struct range){.base = simt_dynamic_base, .bytes = simt_dynamic_bytes}, p, size)) {
+	if (inside(&(struct range){.base = simt_dynamic_base, .bytes = simt_dynamic_bytes}, p,
+		   size)) {
 		in_dynamic(p, size, writes);
 		return;
 	}
@@ -262,7 +270,7 @@ static void access(const void *address, size_t size, int writes)
 		return; /* a table of constants */
 	if (range_count)
 		simt_fail("%s %zu bytes outside of the memory it was given, %ld bytes away",
-		          writes ? "stores" : "loads", size, nearest(p));
+			  writes ? "stores" : "loads", size, nearest(p));
 }
 
 /* Atomics race with nothing that matters here; only their place is looked at. */
@@ -276,7 +284,7 @@ void simt_trace_atomic(const void *p, size_t size)
 		given = 1;
 	if (!given)
 		simt_fail("atomic operation outside of the memory it was given, %ld bytes away",
-		          nearest(p));
+			  nearest(p));
 	if ((uintptr_t)p % size)
 		simt_fail("atomic operation at a misaligned address, %p", p);
 }

@@ -32,7 +32,7 @@ const unsigned char *tsw_pattern(size_t bytes)
 	tsw_require(bytes < PATTERN_RESERVED, "no pattern of %zu bytes", bytes);
 	if (!words) {
 		void *map = mmap(NULL, PATTERN_RESERVED, PROT_READ | PROT_WRITE,
-		                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 		tsw_require(map != MAP_FAILED, "no address space for the pattern");
 		words = map;
@@ -71,13 +71,13 @@ const char *tsw_wrong_bytes(const unsigned char *a, const unsigned char *expecte
 	while (a[b] == expected[b])
 		b++;
 	snprintf(text, sizeof text, "byte %zu of %zu is %02x, expected %02x", b, bytes, a[b],
-	         expected[b]);
+		 expected[b]);
 	return text;
 }
 
 /* Where the element that stands at (r, c) came from, for the message. */
 static void find_origin(const unsigned char *found, const unsigned char *before, struct tsw_shape s,
-                        char *origin, size_t size)
+			char *origin, size_t size)
 {
 	for (size_t r = 0; r < s.n; r++) {
 		for (size_t c = 0; c < s.n; c++) {
@@ -91,21 +91,23 @@ static void find_origin(const unsigned char *found, const unsigned char *before,
 }
 
 static const char *wrong_element(const unsigned char *a, const unsigned char *before,
-                                 struct tsw_shape s, size_t r, size_t c)
+				 struct tsw_shape s, size_t r, size_t c)
 {
 	char origin[80];
 
 	find_origin(a + (r * s.ld + c) * s.elem_size, before, s, origin, sizeof origin);
 	snprintf(text, sizeof text,
-	         "n = %zu, ld = %zu, elem_size = %zu: at (%zu, %zu) stands %s, expected (%zu, %zu)", s.n,
-	         s.ld, s.elem_size, r, c, origin, c, r);
+		 "n = %zu, ld = %zu, elem_size = %zu: at (%zu, %zu) stands %s, expected (%zu, %zu)",
+		 s.n, s.ld, s.elem_size, r, c, origin, c, r);
 	return text;
 }
 
-/* Element by element, for a constant `size`: the compiler makes loads and compares of the memcmp. */
-static inline __attribute__((always_inline)) int
-row_is_column(const unsigned char *row, const unsigned char *column, size_t n, size_t column_step,
-              size_t size)
+/* Element by element, for a constant `size`: the compiler makes loads and compares of the memcmp.
+ */
+static inline __attribute__((always_inline)) int row_is_column(const unsigned char *row,
+							       const unsigned char *column,
+							       size_t n, size_t column_step,
+							       size_t size)
 {
 	size_t wrong = 0;
 
@@ -115,7 +117,7 @@ row_is_column(const unsigned char *row, const unsigned char *column, size_t n, s
 }
 
 static int row_is_right(const unsigned char *a, const unsigned char *before, struct tsw_shape s,
-                        size_t r)
+			size_t r)
 {
 	const unsigned char *row = a + r * s.ld * s.elem_size, *column = before + r * s.elem_size;
 	size_t step = s.ld * s.elem_size;
@@ -137,7 +139,7 @@ static int row_is_right(const unsigned char *a, const unsigned char *before, str
 }
 
 const char *tsw_wrong_transpose(const unsigned char *a, const unsigned char *before,
-                                struct tsw_shape s)
+				struct tsw_shape s)
 {
 	size_t width = s.n * s.elem_size, pitch = s.ld * s.elem_size;
 
@@ -146,15 +148,16 @@ const char *tsw_wrong_transpose(const unsigned char *a, const unsigned char *bef
 
 		if (!row_is_right(a, before, s, r)) {
 			while (!memcmp(a + (r * s.ld + c) * s.elem_size,
-			               before + (c * s.ld + r) * s.elem_size, s.elem_size))
+				       before + (c * s.ld + r) * s.elem_size, s.elem_size))
 				c++;
 			return wrong_element(a, before, s, r, c);
 		}
-		if (r + 1 < s.n && memcmp(a + r * pitch + width, before + r * pitch + width,
-		                          pitch - width)) {
+		if (r + 1 < s.n &&
+		    memcmp(a + r * pitch + width, before + r * pitch + width, pitch - width)) {
 			snprintf(text, sizeof text,
-			         "n = %zu, ld = %zu, elem_size = %zu: the padding of row %zu changed",
-			         s.n, s.ld, s.elem_size, r);
+				 "n = %zu, ld = %zu, elem_size = %zu: the padding of row %zu "
+				 "changed",
+				 s.n, s.ld, s.elem_size, r);
 			return text;
 		}
 	}

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TEST_SECONDS "300" /* Check's own limit, 4 s, is too low under sanitizers */
+#define TEST_SECONDS "300"	  /* Check's own limit, 4 s, is too low under sanitizers */
 #define SAME_PROCESS_SECONDS 1800 /* where Check cannot stop a test that hangs */
 #define MAX_REASONS 32
 
@@ -16,7 +16,7 @@ static struct tally {
 	unsigned skipped;
 	unsigned reasons;
 	char reason[MAX_REASONS][160];
-} *tally;
+} * tally;
 
 static uint64_t seed;
 
@@ -35,7 +35,8 @@ static void choose_seed(void)
 		return;
 	}
 	clock_gettime(CLOCK_REALTIME, &now);
-	seed = ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) ^ (uint64_t)getpid() << 40;
+	seed = ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) ^ (uint64_t)getpid()
+										      << 40;
 }
 
 int tsw_gpu_required(void)
@@ -90,7 +91,8 @@ int tsw_test_main(enum tsw_how how, tsw_suite *const *suites, size_t suite_count
 	unsigned ran = 0, failed = 0;
 	int empty_suite = 0;
 
-	tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
 	if (tally == MAP_FAILED) {
 		perror("mmap");
 		return EXIT_FAILURE;

@@ -11,10 +11,10 @@
 
 typedef Suite *tsw_suite(void);
 
-/* Runs the suites and prints a last line "N passed, N failed, N skipped".  The result is main's: not
- * 0 if a test failed or a suite ran none.  TSW_FORK_TESTS gives each test a process of its own, where
- * the library uses one thread (as in any child of a fork); TSW_SAME_PROCESS is for threads and GPUs,
- * and a crash ends the program. */
+/* Runs the suites and prints a last line "N passed, N failed, N skipped".  The result is main's:
+ * not 0 if a test failed or a suite ran none.  TSW_FORK_TESTS gives each test a process of its own,
+ * where the library uses one thread (as in any child of a fork); TSW_SAME_PROCESS is for threads
+ * and GPUs, and a crash ends the program. */
 enum tsw_how { TSW_FORK_TESTS, TSW_SAME_PROCESS };
 int tsw_test_main(enum tsw_how how, tsw_suite *const *suites, size_t count);
 
@@ -48,7 +48,7 @@ int tsw_gpu_required(void);
 	do {                                                                                       \
 		tsw_status status_ = (call);                                                       \
 		ck_assert_msg(status_ == (expected), "%s: status %d (%s), expected %d", #call,     \
-		              status_, tsw_last_error(), (int)(expected));                         \
+			      status_, tsw_last_error(), (int)(expected));                         \
 	} while (0)
 #define tsw_assert_ok(call) tsw_assert_status(call, TSW_OK)
 
@@ -65,9 +65,9 @@ uint64_t tsw_random_below(uint64_t *state, uint64_t limit);
 
 /* ---- matrices -------------------------------------------------------------------------------- */
 
-/* The bytes that tsw_fill() writes, `bytes` of them: each 64-bit word is a mix of its number, so that
- * a byte in a wrong place shows, whatever the width of an element, and so does one in the padding.
- * The pointer stays valid, the contents never change. */
+/* The bytes that tsw_fill() writes, `bytes` of them: each 64-bit word is a mix of its number, so
+ * that a byte in a wrong place shows, whatever the width of an element, and so does one in the
+ * padding. The pointer stays valid, the contents never change. */
 const unsigned char *tsw_pattern(size_t bytes);
 
 void tsw_fill(void *p, size_t bytes);
@@ -79,14 +79,14 @@ struct tsw_shape {
 /* Bytes from the first to the last of the matrix. */
 size_t tsw_shape_bytes(struct tsw_shape s);
 
-/* Writes the transpose of `before` into the window of `after`, one element after the other; bytes of
- * `after` outside the window are left. */
+/* Writes the transpose of `before` into the window of `after`, one element after the other; bytes
+ * of `after` outside the window are left. */
 void tsw_oracle_window(const unsigned char *before, unsigned char *after, struct tsw_shape s);
 
 /* NULL if `a` is the transpose of `before`, padding kept; else the first wrong byte, in words (one
  * static buffer a thread). */
 const char *tsw_wrong_transpose(const unsigned char *a, const unsigned char *before,
-                                struct tsw_shape s);
+				struct tsw_shape s);
 
 /* NULL if the bytes are equal; else the first that differs. */
 const char *tsw_wrong_bytes(const unsigned char *a, const unsigned char *expected, size_t bytes);
