@@ -39,7 +39,7 @@ struct bench_options {
 	size_t stride, stride_plus; /* --stride 100 or --stride +1 */
 	size_t fill_bytes;	    /* sets the count */
 	int array, threads, reps;
-	int peers, kernels, ladder, pattern, json;
+	int peers, kernels, ladder, pattern, checksum, json;
 	enum bench_mode mode;
 	uint64_t seed;
 };
@@ -82,7 +82,9 @@ struct bench_set {
 	void *stream;	    /* GPU */
 	uint64_t seed;	    /* of random data */
 	size_t next;	    /* copy that the next application takes */
-	const char *data;   /* "curand", "philox" or "coded": what the last verification ran on */
+	int passes; /* times that the bytes cross the bus: 2, or 1 where they are only read */
+	int waits;  /* the entry waits for the GPU itself, so nothing can be queued behind a spin */
+	const char *data; /* "curand", "philox" or "coded": what the last verification ran on */
 };
 
 struct bench_backend {
@@ -91,11 +93,14 @@ struct bench_backend {
 	int (*open)(struct bench_set *set, const struct bench_options *options);
 	void (*close)(struct bench_set *set);
 	int (*verify)(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong);
+	/* The digest of the first matrix of copy number `copy`. */
+	int (*checksum)(struct bench_set *set, size_t copy, int transposed, tsw_digest *digest);
 	/* Times set->calls applications of each entry, a's first, one right after the other. */
 	int (*time_pair)(const struct bench_entry *a, const struct bench_entry *b,
 			 struct bench_set *set, double ms[2]);
 	/* Ceilings of a set, ended by a NULL name. */
-	const struct bench_entry *ceilings;
+	const struct bench_entry *ceilings, *read_ceilings; /* the latter for the checksum */
+	const struct bench_entry *transpose;		    /* what the library picks */
 	/* A ceiling under this many GB/s on this machine means a disturbed run; 0 = not known. */
 	double (*floor_gb_per_s)(void);
 };
@@ -109,6 +114,7 @@ extern const struct bench_backend bench_cuda;
 size_t bench_cpu_entries(const struct bench_options *options, struct bench_entry *list);
 size_t bench_cuda_entries(const struct bench_options *options, struct bench_entry *list);
 size_t bench_pattern_entries(const struct bench_shape *shape, struct bench_entry *list);
+size_t bench_checksum_entries(const struct bench_backend *backend, struct bench_entry *list);
 size_t bench_ladder_entries(size_t elem_size, struct bench_entry *list);
 
 /* 0 if a GPU can be used, else a message and 3. */
@@ -154,7 +160,7 @@ struct bench_row {
 	const struct bench_set *set;
 	int reps, threads, is_void;
 	double ms_median, ms_min, ms_max;
-	double gb_per_s, ceiling_gb_per_s, ratio, ratio_min, ratio_max;
+	double ceiling_ms_median, gb_per_s, ceiling_gb_per_s, ratio, ratio_min, ratio_max;
 	const char *ceiling;
 	uint64_t wrong;
 	int verified;

@@ -57,6 +57,48 @@ static void (*touch_best(void))(line_t *, size_t)
 	return touch_plain;
 }
 
+/* Read only. */
+#define READ                                                                                       \
+	line_t sum[4] = {{0}};                                                                     \
+	size_t i = 0;                                                                              \
+                                                                                                   \
+	for (; i + 4 <= lines; i += 4)                                                             \
+		for (size_t k = 0; k < 4; k++)                                                     \
+			sum[k] ^= p[i + k];                                                        \
+	for (; i < lines; i++)                                                                     \
+		sum[0] ^= p[i];                                                                    \
+	sum[0] ^= sum[1] ^ sum[2] ^ sum[3];                                                        \
+	return sum[0][0] ^ sum[0][1] ^ sum[0][2] ^ sum[0][3] ^ sum[0][4] ^ sum[0][5] ^ sum[0][6] ^ \
+	       sum[0][7]
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f"))) static uint64_t read_avx512(const line_t *p, size_t lines)
+{
+	READ;
+}
+
+__attribute__((target("avx2"))) static uint64_t read_avx2(const line_t *p, size_t lines)
+{
+	READ;
+}
+#endif
+
+static uint64_t read_plain(const line_t *p, size_t lines)
+{
+	READ;
+}
+
+static uint64_t (*read_best(void))(const line_t *, size_t)
+{
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx512f"))
+		return read_avx512;
+	if (__builtin_cpu_supports("avx2"))
+		return read_avx2;
+#endif
+	return read_plain;
+}
+
 struct streaming {
 	char *to, *from;
 	size_t bytes;
@@ -111,6 +153,35 @@ static int apply_memcpy(const struct bench_entry *entry, struct bench_set *set, 
 	bench_parallel(threads_for(set), memcpy_part, &s);
 	return BENCH_OK;
 }
+
+/* What has been read has to be used for something. */
+static uint64_t sink;
+
+static void read_part(void *context, size_t part, size_t parts)
+{
+	const struct streaming *const s = context;
+	size_t first, end;
+
+	bench_share(s->bytes, 4096, part, parts, &first, &end);
+	__atomic_fetch_xor(
+		&sink, read_best()((const line_t *)(s->to + first), (end - first) / sizeof(line_t)),
+		__ATOMIC_RELAXED);
+}
+
+static int apply_read(const struct bench_entry *entry, struct bench_set *set, size_t copy)
+{
+	struct streaming s = {.bytes = set->moved_bytes};
+
+	(void)entry;
+	s.to = set->in - set->shape.offset + copy * set->pitch;
+	bench_parallel(threads_for(set), read_part, &s);
+	return BENCH_OK;
+}
+
+static const struct bench_entry read_ceilings[] = {
+	{.name = "ceiling:read", .apply = apply_read},
+	{.name = NULL},
+};
 
 static const struct bench_entry ceilings[] = {
 	{.name = "ceiling:rmw", .apply = apply_rmw},
@@ -243,12 +314,25 @@ static int apply_auto(const struct bench_entry *entry, struct bench_set *set, si
 	return bench_answer(entry->name, status);
 }
 
+static const struct bench_entry library = {
+	.name = "auto",
+	.kind = BENCH_KERNEL,
+	.apply = apply_auto,
+};
+
+static int cpu_checksum(struct bench_set *set, size_t copy, int transposed, tsw_digest *digest)
+{
+	const struct tsw_matrices m = bench_matrices(set, copy, 0);
+
+	return bench_answer("checksum", tsw_checksum_host(m.base, m.n, m.ld, m.elem_size,
+							  transposed, digest, set->threads));
+}
+
 size_t bench_cpu_entries(const struct bench_options *options, struct bench_entry *list)
 {
 	size_t count = 0;
 
-	list[count++] =
-		(struct bench_entry){.name = "auto", .kind = BENCH_KERNEL, .apply = apply_auto};
+	list[count++] = library;
 	if (options->peers)
 		count += bench_host_peers(list + count);
 	return count;
@@ -339,7 +423,10 @@ const struct bench_backend bench_cpu = {
 	.open = cpu_open,
 	.close = cpu_close,
 	.verify = cpu_verify,
+	.checksum = cpu_checksum,
 	.time_pair = cpu_time_pair,
 	.ceilings = ceilings,
+	.read_ceilings = read_ceilings,
+	.transpose = &library,
 	.floor_gb_per_s = cpu_floor,
 };

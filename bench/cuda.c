@@ -110,6 +110,25 @@ static int apply_memcpy(const struct bench_entry *entry, struct bench_set *set, 
 	return BENCH_OK;
 }
 
+static int apply_read(const struct bench_entry *entry, struct bench_set *set, size_t copy)
+{
+	const unsigned vectors = *(const unsigned *)entry->self;
+
+	CHECK_CUDA(bench_launch_read(aligned_copy(set, set->in, copy), set->moved_bytes, vectors,
+				     gpu.wrong, set->stream));
+	return BENCH_OK;
+}
+
+/* Vectors that a thread has in flight. */
+static const unsigned one = 1, four = 4, eight = 8;
+
+static const struct bench_entry read_ceilings[] = {
+	{.name = "ceiling:read1", .apply = apply_read, .self = &one},
+	{.name = "ceiling:read4", .apply = apply_read, .self = &four},
+	{.name = "ceiling:read8", .apply = apply_read, .self = &eight},
+	{.name = NULL},
+};
+
 static const struct bench_entry ceilings[] = {
 	{.name = "ceiling:rmw", .apply = apply_rmw},
 	{.name = "ceiling:copy", .apply = apply_copy, .out_of_place = 1},
@@ -150,11 +169,24 @@ static int take(char **p, size_t bytes, size_t offset)
 	return BENCH_OK;
 }
 
+/* Kernels are loaded when they are first launched, which may wait for the GPU to be idle: not while
+ * a spinning kernel waits for us. */
+static int warm_up(struct bench_set *set, const struct bench_entry *list)
+{
+	for (; list->name && set->mode != BENCH_PROFILE; list++) {
+		if (list->out_of_place && !set->out)
+			continue;
+		if (list->apply(list, set, 0))
+			return BENCH_FAILED;
+	}
+	CHECK_CUDA(cudaStreamSynchronize(gpu.stream));
+	return BENCH_OK;
+}
+
 static int cuda_open(struct bench_set *set, const struct bench_options *options)
 {
 	size_t available, total, bytes, array_bytes;
 
-	(void)options;
 	set->stream = gpu.stream;
 	bench_plan(set, WORKING_SET, MOST_CALLS);
 	bytes = set->copies * set->pitch;
@@ -174,8 +206,7 @@ static int cuda_open(struct bench_set *set, const struct bench_options *options)
 		return BENCH_FAILED;
 	if (set->shape.array && make_arrays(set))
 		return BENCH_FAILED;
-	CHECK_CUDA(cudaStreamSynchronize(gpu.stream));
-	return BENCH_OK;
+	return warm_up(set, options->checksum ? read_ceilings : ceilings);
 }
 
 /* Errors here have been reported by what came before; the next shape starts afresh or fails. */
@@ -223,13 +254,26 @@ static int apply_kernel(const struct bench_entry *entry, struct bench_set *set, 
 	return bench_answer(entry->name, tsw_cuda_transpose_by(entry->self, &m, set->stream, 0));
 }
 
+static const struct bench_entry library = {
+	.name = "auto",
+	.kind = BENCH_KERNEL,
+	.apply = apply_auto,
+};
+
+static int cuda_checksum(struct bench_set *set, size_t copy, int transposed, tsw_digest *digest)
+{
+	const struct tsw_matrices m = bench_matrices(set, copy, 0);
+
+	return bench_answer("checksum", tsw_checksum_device(m.base, m.n, m.ld, m.elem_size,
+							    transposed, digest, set->stream));
+}
+
 size_t bench_cuda_entries(const struct bench_options *options, struct bench_entry *list)
 {
 	const char *name;
 	size_t count = 0;
 
-	list[count++] =
-		(struct bench_entry){.name = "auto", .kind = BENCH_KERNEL, .apply = apply_auto};
+	list[count++] = library;
 	for (size_t i = 0; options->kernels && (name = tsw_cuda_kernel_name(i)) != NULL; i++)
 		list[count++] = (struct bench_entry){
 			.name = name,
@@ -268,7 +312,7 @@ static int capture(const struct bench_entry *entry, struct bench_set *set, cudaG
 	if (status)
 		return status;
 	CHECK_CUDA(error);
-	CHECK_CUDA(cudaGraphInstantiate(graph, recorded, 0));
+	CHECK_CUDA(cudaGraphInstantiateWithFlags(graph, recorded, 0));
 	CHECK_CUDA(cudaGraphDestroy(recorded));
 	CHECK_CUDA(cudaGraphUpload(*graph, gpu.stream));
 	CHECK_CUDA(cudaStreamSynchronize(gpu.stream));
@@ -319,7 +363,7 @@ static int queue_pair(const struct bench_entry *a, const struct bench_entry *b,
 	int status;
 
 	/* A profiler runs kernels one by one and would wait for a spin that waits for the host. */
-	if (set->mode != BENCH_PROFILE)
+	if (set->mode != BENCH_PROFILE && !set->waits)
 		CHECK_CUDA(bench_launch_spin(gpu.device_flag, SPIN_TIMEOUT_NS, gpu.stream));
 	CHECK_CUDA(cudaEventRecord(gpu.event[0], gpu.stream));
 	status = queue_one(a, set, graphs[0], gpu.event[1]);
@@ -442,8 +486,11 @@ const struct bench_backend bench_cuda = {
 	.open = cuda_open,
 	.close = cuda_close,
 	.verify = verify_random,
+	.checksum = cuda_checksum,
 	.time_pair = cuda_time_pair,
 	.ceilings = ceilings,
+	.read_ceilings = read_ceilings,
+	.transpose = &library,
 	.floor_gb_per_s = cuda_floor,
 };
 
@@ -475,6 +522,7 @@ const struct bench_backend bench_cuda = {
 	.open = absent_open,
 	.close = absent_close,
 	.ceilings = no_ceilings,
+	.read_ceilings = no_ceilings,
 };
 
 size_t bench_cuda_entries(const struct bench_options *options, struct bench_entry *list)

@@ -59,6 +59,7 @@ static int shape_of(const struct bench_options *o, size_t n, size_t elem_size,
 static int run_shapes(const struct bench_options *o)
 {
 	const int cuda = !strcmp(o->device, "cuda");
+	const struct bench_backend *const backend = cuda ? &bench_cuda : &bench_cpu;
 	struct bench_entry list[BENCH_MAX_ENTRIES];
 	int failed = 0;
 
@@ -69,13 +70,14 @@ static int run_shapes(const struct bench_options *o)
 
 			if (shape_of(o, o->n[i], o->elem_size[e], &shape))
 				return 2;
-			if (o->pattern)
+			if (o->checksum)
+				entries = bench_checksum_entries(backend, list);
+			else if (o->pattern)
 				entries = bench_pattern_entries(&shape, list);
 			else
 				entries = cuda ? bench_cuda_entries(o, list)
 					       : bench_cpu_entries(o, list);
-			failed |= bench_race(cuda ? &bench_cuda : &bench_cpu, o, &shape, list,
-					     entries);
+			failed |= bench_race(backend, o, &shape, list, entries);
 		}
 	}
 	return failed ? 1 : 0;

@@ -23,6 +23,7 @@ static const char usage[] =
 	"  --pattern         the addresses of tile pairs read and written with no transpose (GPU)\n"
 	"  --ladder          from a copy over naive to tile pairs, out of place and in place "
 	"(GPU)\n"
+	"  --checksum        the digest beside a plain read: GB/s = n * n * elem_size / time\n"
 	"  --profile         every entry once, untimed and unverified, for a profiler\n"
 	"  --seed X          of the random data\n"
 	"  --case NAME       stands in every JSON row\n"
@@ -154,6 +155,10 @@ static int check(const struct bench_options *o)
 		bench_complain("--pattern, --ladder and --graph are for --device cuda");
 		return 2;
 	}
+	if (o->checksum && o->mode == BENCH_GRAPH) {
+		bench_complain("--checksum waits for its result, so it cannot be in a graph");
+		return 2;
+	}
 	if (!o->ladder && (!o->n_count || !o->elem_count)) {
 		bench_complain("--n and --elem-size are needed");
 		return 2;
@@ -180,6 +185,7 @@ int bench_parse(int argc, char **argv, struct bench_options *o)
 		{"kernels", no_argument, &o->kernels, 1},
 		{"peers", no_argument, &o->peers, 1},
 		{"pattern", no_argument, &o->pattern, 1},
+		{"checksum", no_argument, &o->checksum, 1},
 		{"ladder", no_argument, &o->ladder, 1},
 		{"json", no_argument, &o->json, 1},
 		{"resident", no_argument, NULL, OPT_RESIDENT},

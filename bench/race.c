@@ -77,15 +77,15 @@ void bench_plan(struct bench_set *set, size_t working_set, size_t most_calls)
 
 static double gb_per_s(const struct bench_set *set, double ms)
 {
-	return 2 * (double)set->moved_bytes / ms / 1e6;
+	return set->passes * (double)set->moved_bytes / ms / 1e6;
 }
 
 static int is_disturbed(const struct bench_backend *backend, const struct bench_set *set, double ms)
 {
 	const double floor = backend->floor_gb_per_s();
 
-	return floor > 0 && set->mode == BENCH_STREAM && set->moved_bytes >= FLOOR_BYTES &&
-	       gb_per_s(set, ms) < floor;
+	return floor > 0 && set->passes == 2 && set->mode == BENCH_STREAM &&
+	       set->moved_bytes >= FLOOR_BYTES && gb_per_s(set, ms) < floor;
 }
 
 /* Fills in the statistics of a row from its pairs; times are of one application. */
@@ -107,15 +107,16 @@ static void summarize(struct bench_row *row, double *ms, double *ceiling_ms, siz
 	row->ms_min = ms[0];
 	row->ms_max = ms[reps - 1];
 	row->gb_per_s = gb_per_s(row->set, row->ms_median);
-	row->ceiling_gb_per_s = gb_per_s(row->set, bench_median(ceiling_ms, reps));
+	row->ceiling_ms_median = bench_median(ceiling_ms, reps);
+	row->ceiling_gb_per_s = gb_per_s(row->set, row->ceiling_ms_median);
 }
 
 struct race {
 	const struct bench_backend *backend;
 	const struct bench_options *options;
 	struct bench_set set;
-	const struct bench_entry *ceiling;
-	double *ms, *ceiling_ms; /* one a repetition */
+	const struct bench_entry *ceilings, *ceiling; /* all, and the best */
+	double *ms, *ceiling_ms;		      /* one a repetition */
 };
 
 static int usable(const struct bench_entry *entry, const struct bench_set *set)
@@ -126,7 +127,7 @@ static int usable(const struct bench_entry *entry, const struct bench_set *set)
 /* The ceilings alone, and which is the best. */
 static int race_ceilings(struct race *race)
 {
-	const struct bench_entry *const list = race->backend->ceilings;
+	const struct bench_entry *const list = race->ceilings;
 	const size_t reps = (size_t)race->options->reps;
 	double *const times = malloc(MAX_CEILINGS * reps * sizeof *times);
 	double best = INFINITY, pair[2];
@@ -177,6 +178,48 @@ static int race_ceilings(struct race *race)
 	return status;
 }
 
+/* The digest before a transpose and after it must agree, and the place must count. */
+static int verify_checksum(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong)
+{
+	const struct bench_backend *const backend = entry->self;
+	const struct bench_entry transpose = *backend->transpose;
+	tsw_digest before, after, same;
+	int status = backend->verify(&transpose, set, wrong);
+
+	if (!status)
+		status = backend->checksum(set, 0, 0, &before);
+	if (!status)
+		status = transpose.apply(&transpose, set, 0);
+	if (!status)
+		status = backend->checksum(set, 0, 1, &after);
+	if (!status)
+		status = backend->checksum(set, 0, 0, &same);
+	if (!status)
+		*wrong += (before.placed != after.placed) + (before.values != after.values) +
+			  (set->shape.n > 1 && before.placed == same.placed);
+	return status;
+}
+
+static int apply_checksum(const struct bench_entry *entry, struct bench_set *set, size_t copy)
+{
+	const struct bench_backend *const backend = entry->self;
+	tsw_digest digest;
+
+	return backend->checksum(set, copy, 0, &digest);
+}
+
+size_t bench_checksum_entries(const struct bench_backend *backend, struct bench_entry *list)
+{
+	list[0] = (struct bench_entry){
+		.name = "checksum",
+		.kind = BENCH_KERNEL,
+		.self = backend,
+		.apply = apply_checksum,
+		.verify = verify_checksum,
+	};
+	return 1;
+}
+
 static int time_entry(struct race *race, const struct bench_entry *entry)
 {
 	const struct bench_backend *const backend = race->backend;
@@ -220,9 +263,7 @@ static int race_entry(struct race *race, const struct bench_entry *entry)
 		if (status)
 			break;
 		summarize(&row, race->ms, race->ceiling_ms, (size_t)race->options->reps);
-		row.is_void = is_disturbed(race->backend, &race->set,
-					   2 * (double)race->set.moved_bytes /
-						   row.ceiling_gb_per_s / 1e6);
+		row.is_void = is_disturbed(race->backend, &race->set, row.ceiling_ms_median);
 		if (!row.is_void)
 			break;
 	}
@@ -254,7 +295,12 @@ int bench_race(const struct bench_backend *backend, const struct bench_options *
 	struct race race = {
 		.backend = backend,
 		.options = options,
-		.set = {.shape = *shape, .mode = options->mode, .seed = options->seed},
+		.ceilings = options->checksum ? backend->read_ceilings : backend->ceilings,
+		.set = {.shape = *shape,
+			.mode = options->mode,
+			.seed = options->seed,
+			.passes = options->checksum ? 1 : 2,
+			.waits = options->checksum},
 		.ms = malloc((size_t)options->reps * sizeof(double)),
 		.ceiling_ms = malloc((size_t)options->reps * sizeof(double)),
 	};
@@ -263,8 +309,8 @@ int bench_race(const struct bench_backend *backend, const struct bench_options *
 	if (race.ms && race.ceiling_ms)
 		status = backend->open(&race.set, options);
 	if (!status && options->mode == BENCH_PROFILE) {
-		for (size_t i = 0; backend->ceilings[i].name; i++)
-			failed |= profile_entry(&race, &backend->ceilings[i]) == BENCH_FAILED;
+		for (size_t i = 0; race.ceilings[i].name; i++)
+			failed |= profile_entry(&race, &race.ceilings[i]) == BENCH_FAILED;
 		for (size_t i = 0; i < entries; i++)
 			failed |= profile_entry(&race, &list[i]) == BENCH_FAILED;
 	} else if (!status) {

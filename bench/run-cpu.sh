@@ -100,6 +100,7 @@ case $mode in
 	cpu in-cache --peers --n 8,16,32,64,128,256,512 --elem-size 4,8,16 --resident --threads 1
 	cpu peers --peers --n 4096,4097,8192,10000 --elem-size 4,8,16
 	cpu curve --n 512,1024,2048,3072,4096,6144,8192,12288,16384 --elem-size 1,2,4,8,16
+	cpu checksum --checksum --n 10000 --elem-size 1,2,4,8,16
 	scaling
 	case $(uname -m) in
 	x86_64) isas="c avx2 avx512" ;;

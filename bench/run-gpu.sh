@@ -63,6 +63,7 @@ if [ "$quick" = 1 ]; then
 	gpu tiny --n 4,8 --elem-size 4 --fill 4000000000
 	gpu graph --graph --n 512,2048 --elem-size 4
 	gpu pattern --pattern --n 32768,32769 --elem-size 4
+	gpu checksum --checksum --n 32768 --elem-size 1,4,8
 else
 	gpu aligned --kernels --peers --n 1024,2048,4096,8192,12288,16384,24576,32768,49152,65536 \
 		--elem-size 1,2,4,8
@@ -93,6 +94,7 @@ else
 	gpu pattern --pattern --n 24576,24577 --elem-size 8
 	gpu pattern --pattern --n 49152,49153 --elem-size 2
 	gpu pattern --pattern --n 65536,65537 --elem-size 1
+	gpu checksum --checksum --n 32768 --elem-size 1,2,3,4,8,12,16
 	gpu ladder --ladder
 	for p in pytorch cupy triton; do
 		run "$python" bench/peers/${p}_peer.py --json --reps "$reps" --shapes \

@@ -41,6 +41,25 @@ static __global__ void __launch_bounds__(THREADS) rmw_kernel(uint4 *p, uint64_t 
 	}
 }
 
+template <int VECTORS>
+static __global__ void __launch_bounds__(THREADS)
+	read_kernel(const uint4 *p, uint64_t vectors, unsigned long long *sink)
+{
+	const uint64_t first = (uint64_t)blockIdx.x * THREADS * VECTORS + threadIdx.x;
+	uint4 v[VECTORS] = {};
+	unsigned all = 0;
+
+#pragma unroll
+	for (int k = 0; k < VECTORS; k++)
+		if (first + k * THREADS < vectors)
+			v[k] = p[first + k * THREADS];
+#pragma unroll
+	for (int k = 0; k < VECTORS; k++)
+		all |= v[k].x ^ v[k].y * 3 ^ v[k].z * 5 ^ v[k].w * 7;
+	if (all == 0x12345678)
+		*sink = all;
+}
+
 static __global__ void spin_kernel(const volatile int *flag, uint64_t timeout_ns)
 {
 	uint64_t start, now;
@@ -109,6 +128,19 @@ extern "C" cudaError_t bench_launch_rmw(void *p, size_t nbytes, cudaStream_t str
 
 	return launch((const void *)rmw_kernel, blocks_for(nbytes / 16 + (nbytes % 16 != 0)),
 		      THREADS, arguments, stream);
+}
+
+extern "C" cudaError_t bench_launch_read(const void *p, size_t nbytes, unsigned vectors,
+					 unsigned long long *sink, cudaStream_t stream)
+{
+	uint64_t count = nbytes / 16;
+	void *arguments[] = {&p, &count, &sink};
+	const void *kernel = vectors == 8   ? (const void *)read_kernel<8>
+			     : vectors == 4 ? (const void *)read_kernel<4>
+					    : (const void *)read_kernel<1>;
+
+	return launch(kernel, blocks_for((count + vectors - 1) / vectors), THREADS, arguments,
+		      stream);
 }
 
 extern "C" cudaError_t bench_launch_spin(const volatile int *flag, uint64_t timeout_ns,

@@ -16,6 +16,11 @@ extern "C" {
 cudaError_t bench_launch_copy(void *to, const void *from, size_t nbytes, cudaStream_t stream);
 cudaError_t bench_launch_rmw(void *p, size_t nbytes, cudaStream_t stream);
 
+/* Only reads, `vectors` (1, 4 or 8) of 16 bytes a thread; what was read goes nowhere unless it has
+ * an improbable value, then to *sink. */
+cudaError_t bench_launch_read(const void *p, size_t nbytes, unsigned vectors,
+			      unsigned long long *sink, cudaStream_t stream);
+
 /* Occupies the stream until *flag (mapped host memory) is set, at most `timeout_ns`, so that what
  * is queued behind it starts without waiting for the host. */
 cudaError_t bench_launch_spin(const volatile int *flag, uint64_t timeout_ns, cudaStream_t stream);
