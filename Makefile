@@ -157,8 +157,8 @@ peers: $(PEER_PLUGINS) ## build what the benchmark compares with, where it is in
 
 .PHONY: bench
 bench: all peers ## measure the full set on every device present (BENCH_FLAGS=--quick: a short one)
-	$(Q)BUILD=$(BUILD) bench/run-cpu.sh $(BENCH_FLAGS)
 	$(Q)BUILD=$(BUILD) bench/run-gpu.sh $(BENCH_FLAGS)
+	$(Q)BUILD=$(BUILD) bench/run-cpu.sh $(BENCH_FLAGS)
 
 .PHONY: plots
 plots: ## draw docs/img/*.svg from bench/results/*.jsonl with gnuplot
