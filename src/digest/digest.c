@@ -24,6 +24,9 @@
 /* Rows taken together. */
 #define BAND 8
 
+/* Words of an element whose deltas are kept; the deltas of longer ones are computed for a band. */
+#define DELTAS 32
+
 /* Limbs of a spread-out run. */
 #define SPREAD_LIMBS 256
 
@@ -43,6 +46,7 @@ struct shape {
 	size_t limb_bytes; /* of a limb in memory */
 	size_t run;	   /* limbs of a run */
 	int whole;	   /* a run is made of whole elements */
+	uint64_t delta[DELTAS];
 };
 
 static struct shape shape_of(size_t elem_size)
@@ -62,7 +66,10 @@ static struct shape shape_of(size_t elem_size)
 	} else if (elem_size % 4) {
 		s.spread = 1;
 		s.run = SPREAD_LIMBS;
+		s.kind = s.limbs == 1 ? TSW_ROWS_4 : s.limbs == 2 ? TSW_ROWS_8 : TSW_ROWS_PLACED;
 	}
+	for (size_t m = 0; m < DELTAS && 2 * m < s.limbs; m++)
+		s.delta[m] = tsw_delta(m);
 	s.whole = s.limbs <= s.run;
 	if (s.whole)
 		s.run -= s.run % s.limbs;
@@ -77,11 +84,9 @@ static void weigh(const struct tsw_part *part, const struct shape *s, uint64_t c
 	uint64_t beta = tsw_weight(col_seed, col);
 
 	for (size_t j = 0; j < limbs; j++) {
-		uint64_t weight = limb ? tsw_mul_p(beta, tsw_gamma(limb)) : beta;
+		const uint64_t weight = limb ? tsw_mul_p(beta, tsw_gamma(limb)) : beta;
 
-		w->piece[0][j] = tsw_piece0(weight);
-		w->piece[1][j] = tsw_piece1(weight);
-		w->piece[2][j] = tsw_piece2(weight);
+		w->half[j % 2][j / 2] = weight;
 		if (++limb == s->limbs) {
 			limb = 0;
 			beta = tsw_weight(col_seed, ++col);
@@ -109,22 +114,33 @@ static uint64_t word_at(const unsigned char *p, size_t nbytes)
 	return word;
 }
 
+/* Limbs first .. first + limbs - 1 of a row whose elements are no whole number of limbs. */
 static void spread(const struct tsw_part *part, const struct shape *s, const unsigned char *row,
 		   size_t first, size_t limbs, unsigned char *out)
 {
+	const size_t size = part->elem_size, last = s->limbs - 1, left = size - 4 * last;
+	const unsigned char *element = row + first / s->limbs * size;
+	const unsigned char *const end = row + part->cols * size - size; /* the last element */
+	static const unsigned char mask[4][4] = {{0}, {255}, {255, 255}, {255, 255, 255}};
+	uint32_t keep, x;
 	size_t limb = first % s->limbs;
-	const unsigned char *element = row + first / s->limbs * part->elem_size;
 
-	for (size_t j = 0; j < limbs; j++) {
-		size_t left = part->elem_size - 4 * limb;
-		size_t nbytes = left < 4 ? left : 4;
-
-		memset(out + 4 * j, 0, 4);
-		memcpy(out + 4 * j, element + 4 * limb, nbytes);
-		if (++limb == s->limbs) {
-			limb = 0;
-			element += part->elem_size;
+	memcpy(&keep, mask[left], 4);
+	for (; limbs; limbs--, out += 4) {
+		if (limb < last) {
+			memcpy(out, element + 4 * limb++, 4);
+			continue;
 		}
+		if (element < end) { /* the first bytes of the next element are cut off */
+			memcpy(&x, element + 4 * last, 4);
+			x &= keep;
+			memcpy(out, &x, 4);
+		} else {
+			memset(out, 0, 4);
+			memcpy(out, element + 4 * last, left);
+		}
+		limb = 0;
+		element += size;
 	}
 }
 
@@ -157,23 +173,60 @@ static uint64_t band_values(const unsigned char *row, size_t stride, size_t rows
 	return values;
 }
 
-/* One run of limbs in a band of rows. */
+/* The same from limbs, `each` to an element; inlined with a constant number of them. */
+static inline __attribute__((always_inline)) uint64_t
+values_of(const unsigned char *limb, size_t limbs, const size_t each, const uint64_t *delta)
+{
+	uint64_t values = 0;
+
+	for (; limbs; limbs -= each, limb += 4 * each) {
+		uint64_t y = each % 2 ? delta[each / 2] * word_at(limb + 4 * (each - 1), 4) : 0;
+
+		for (size_t m = 0; m < each / 2; m++)
+			y += delta[m] * word_at(limb + 8 * m, 8);
+		values += tsw_value(y);
+	}
+	return values;
+}
+
+static uint64_t limb_values(const unsigned char *limb, size_t limbs, const struct shape *s)
+{
+	switch (s->limbs) {
+	case 3:
+		return values_of(limb, limbs, 3, s->delta);
+	case 4:
+		return values_of(limb, limbs, 4, s->delta);
+	case 6:
+		return values_of(limb, limbs, 6, s->delta);
+	default:
+		return values_of(limb, limbs, s->limbs, s->delta);
+	}
+}
+
+/* One run of limbs in one or, where they lie as limbs, all rows of a band. */
+static void add_rows(const struct shape *s, const unsigned char *limb, size_t stride, size_t rows,
+		     size_t limbs, const struct tsw_weights *w, uint64_t *sum, struct sums *sums)
+{
+	tsw_dot_best()(limb, stride, rows, limbs, s->kind, w, sum, &sums->squares);
+	if (s->kind == TSW_ROWS_PLACED && s->whole && s->limbs <= 2 * DELTAS)
+		for (size_t b = 0; b < rows; b++)
+			sums->values += limb_values(limb + b * stride, limbs, s);
+}
+
 static void add_band(const struct tsw_part *part, const struct shape *s, size_t r, size_t rows,
-		     size_t first, size_t limbs, const struct tsw_weights *w, uint64_t (*sum)[3],
+		     size_t first, size_t limbs, const struct tsw_weights *w, uint64_t *sum,
 		     struct sums *sums)
 {
-	const tsw_dot_rows dot = tsw_dot_best();
 	const unsigned char *row = (const unsigned char *)part->base + r * part->stride;
 	unsigned char buffer[4 * SPREAD_LIMBS];
 
 	for (size_t b = 0; s->spread && b < rows; b++) {
 		spread(part, s, row + b * part->stride, first, limbs, buffer);
-		dot(buffer, 0, 1, limbs, s->kind, w, sum + b, &sums->squares);
+		add_rows(s, buffer, 0, 1, limbs, w, sum + b, sums);
 	}
 	if (!s->spread)
-		dot(row + first * s->limb_bytes, part->stride, rows, limbs, s->kind, w, sum,
-		    &sums->squares);
-	if (s->kind == TSW_ROWS_PLACED && s->whole)
+		add_rows(s, row + first * s->limb_bytes, part->stride, rows, limbs, w, sum, sums);
+	if (s->kind == TSW_ROWS_PLACED && s->whole && s->limbs > 2 * DELTAS)
 		sums->values += band_values(row + first / s->limbs * part->elem_size, part->stride,
 					    rows, limbs / s->limbs, part->elem_size);
 }
@@ -183,14 +236,13 @@ static void add_run(const struct tsw_part *part, const struct shape *s, size_t f
 {
 	for (size_t r = 0; r < part->rows; r += BAND) {
 		const size_t rows = part->rows - r < BAND ? part->rows - r : BAND;
-		uint64_t sum[BAND][3] = {{0}};
+		uint64_t sum[BAND] = {0};
 
 		add_band(part, s, r, rows, first, limbs, w, sum, sums);
 		for (size_t b = 0; b < rows; b++) {
 			uint64_t alpha = tsw_weight(row_seed, part->row + r + b);
-			uint64_t dot = tsw_join_pieces(sum[b][0], sum[b][1], sum[b][2]);
 
-			sums->placed = tsw_add_p(sums->placed, tsw_mul_p(alpha, dot));
+			sums->placed = tsw_add_p(sums->placed, tsw_mul_p(alpha, sum[b]));
 		}
 	}
 }

@@ -1,6 +1,8 @@
 /* The instruction sets of the host checksum. */
 #include "rows.h"
 
+#include "digest_math.h"
+
 #include <string.h>
 
 static uint32_t limb_at(const unsigned char *p, size_t size)
@@ -21,8 +23,7 @@ static void tail(const unsigned char *p, size_t l, size_t limbs, enum tsw_rows k
 	for (; l < limbs; l++, p += size) {
 		uint64_t x = limb_at(p, size);
 
-		for (int k = 0; k < 3; k++)
-			sum[k] += x * w->piece[k][l];
+		*sum = tsw_add_p(*sum, tsw_mul_p(x, w->half[l % 2][l / 2]));
 		if (kind == TSW_ROWS_PLACED)
 			continue;
 		if (kind == TSW_ROWS_8 && l % 2) {
@@ -49,6 +50,18 @@ static inline uint64_t load4(const void *from)
 	return limb_at(p, 4) | (uint64_t)limb_at(p + 4, 4) << 32;
 }
 
+/* A product is below 2^93, and so a 128-bit sum has room for 2^35 of them. */
+struct plain_weights {
+	uint64_t even, odd;
+};
+
+static inline uint64_t plain_sum(unsigned __int128 s)
+{
+	const uint64_t high = (uint64_t)(s >> 61);
+
+	return tsw_add_p(tsw_mod_p(high), (uint64_t)s & TSW_P);
+}
+
 #define DOT_NAME dot_plain
 #define DOT_TARGET
 #define DOT_ROWS 4
@@ -59,7 +72,17 @@ static inline uint64_t load4(const void *from)
 #define VLOW(x) ((x)&0xffffffffu)
 #define VHIGH(x) ((x) >> 32)
 #define VSUM(x) (x)
-#define VMUL(x, y) (VLOW(x) * VLOW(y))
+#define VMUL(x, y) ((x) * (y))
+#define WEIGHTS struct plain_weights
+#define WLOAD(w, l)                                                                                \
+	{                                                                                          \
+		(w)->half[0][(l) / 2], (w)->half[1][(l) / 2]                                       \
+	}
+#define SUMS unsigned __int128
+#define WZERO(s) ((s) = 0)
+#define WADD(s, x, y, w)                                                                           \
+	((s) += (unsigned __int128)(x) * (w).even + (unsigned __int128)(y) * (w).odd)
+#define WSUM(s) plain_sum(s)
 #define VLOAD4(p) load4(p)
 #define VLOAD2(p) (limb_at(p, 2) | (uint64_t)limb_at((p) + 2, 2) << 32)
 #define VLOAD1(p) ((p)[0] | (uint64_t)(p)[1] << 32)
@@ -73,9 +96,9 @@ static int has_avx2(void)
 	return __builtin_cpu_supports("avx2");
 }
 
-static int has_avx512(void)
+static int has_ifma(void)
 {
-	return __builtin_cpu_supports("avx512f");
+	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512ifma");
 }
 
 __attribute__((target("avx2"))) static uint64_t sum256(__m256i x)
@@ -85,6 +108,40 @@ __attribute__((target("avx2"))) static uint64_t sum256(__m256i x)
 	_mm256_storeu_si256((__m256i *)lane, x);
 	return lane[0] + lane[1] + lane[2] + lane[3];
 }
+
+/* Weights in three pieces (digest_math.h): products below 2^53, 960 of which fit in 64 bits. */
+struct avx2_weights {
+	__m256i even[3], odd[3];
+};
+
+struct avx2_sums {
+	__m256i piece[3];
+};
+
+__attribute__((target("avx2"), always_inline)) static inline void avx2_pieces(const uint64_t *from,
+									      __m256i *piece)
+{
+	const __m256i w = _mm256_loadu_si256((const __m256i *)(const void *)from);
+
+	piece[0] = _mm256_and_si256(w, _mm256_set1_epi64x(0x1fffff));
+	piece[1] = _mm256_and_si256(_mm256_srli_epi64(w, 21), _mm256_set1_epi64x(0xfffff));
+	piece[2] = _mm256_srli_epi64(w, 41);
+}
+
+__attribute__((target("avx2"), always_inline)) static inline struct avx2_weights
+avx2_load(const struct tsw_weights *w, size_t l)
+{
+	struct avx2_weights out;
+
+	avx2_pieces(w->half[0] + l / 2, out.even);
+	avx2_pieces(w->half[1] + l / 2, out.odd);
+	return out;
+}
+
+#define AVX2_ADD(s, x, y, w, k)                                                                    \
+	((s).piece[k] = _mm256_add_epi64(                                                          \
+		 _mm256_add_epi64((s).piece[k], _mm256_mul_epu32(x, (w).even[k])),                 \
+		 _mm256_mul_epu32(y, (w).odd[k])))
 
 #define DOT_NAME dot_avx2
 #define DOT_TARGET __attribute__((target("avx2")))
@@ -100,10 +157,23 @@ __attribute__((target("avx2"))) static uint64_t sum256(__m256i x)
 #define VLOAD4(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
 #define VLOAD2(p) _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p)))
 #define VLOAD1(p) _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(p)))
+#define WEIGHTS struct avx2_weights
+#define WLOAD(w, l) avx2_load(w, l)
+#define SUMS struct avx2_sums
+#define WZERO(v) ((v).piece[0] = (v).piece[1] = (v).piece[2] = VZERO)
+#define WADD(v, x, y, w) (AVX2_ADD(v, x, y, w, 0), AVX2_ADD(v, x, y, w, 1), AVX2_ADD(v, x, y, w, 2))
+#define WSUM(v) tsw_join_pieces(sum256((v).piece[0]), sum256((v).piece[1]), sum256((v).piece[2]))
 #include "rows_body.h"
 
+/* IFMA multiplies 52 bits by 52 bits and adds the lower or the upper 52 bits of the product.  Of a
+ * weight it takes the lower 52 bits; the other 9 come in shifted down:
+ *
+ *     x w = low(x w) + 2^52 (high(x w) + x (w >> 52))      each sum below 960 2^52 < 2^62
+ */
+#define IFMA_TARGET __attribute__((target("avx512f,avx512ifma")))
+
 /* Not _mm512_reduce_add_epi64, whose sum is of signed numbers, which may not overflow. */
-__attribute__((target("avx512f"))) static uint64_t sum512(__m512i x)
+IFMA_TARGET static uint64_t sum512(__m512i x)
 {
 	uint64_t lane[8], sum = 0;
 
@@ -113,8 +183,42 @@ __attribute__((target("avx512f"))) static uint64_t sum512(__m512i x)
 	return sum;
 }
 
-#define DOT_NAME dot_avx512
-#define DOT_TARGET __attribute__((target("avx512f")))
+struct ifma_weights {
+	__m512i even, odd, even_top, odd_top;
+};
+
+struct ifma_sums {
+	__m512i low, high;
+};
+
+__attribute__((target("avx512f,avx512ifma"), always_inline)) static inline struct ifma_weights
+ifma_load(const struct tsw_weights *w, size_t l)
+{
+	struct ifma_weights out;
+
+	out.even = _mm512_loadu_si512(w->half[0] + l / 2);
+	out.odd = _mm512_loadu_si512(w->half[1] + l / 2);
+	out.even_top = _mm512_srli_epi64(out.even, 52);
+	out.odd_top = _mm512_srli_epi64(out.odd, 52);
+	return out;
+}
+
+__attribute__((target("avx512f,avx512ifma"), always_inline)) static inline struct ifma_sums
+ifma_add(struct ifma_sums s, __m512i x, __m512i w, __m512i top)
+{
+	s.low = _mm512_madd52lo_epu64(s.low, x, w);
+	s.high = _mm512_madd52hi_epu64(s.high, x, w);
+	s.high = _mm512_madd52lo_epu64(s.high, x, top);
+	return s;
+}
+
+IFMA_TARGET static uint64_t ifma_sum(struct ifma_sums s)
+{
+	return tsw_add_p(tsw_mod_p(sum512(s.low)), tsw_shift_p(tsw_mod_p(sum512(s.high)), 52));
+}
+
+#define DOT_NAME dot_ifma
+#define DOT_TARGET IFMA_TARGET
 #define DOT_ROWS 4
 #define VEC __m512i
 #define LANES 8
@@ -127,6 +231,13 @@ __attribute__((target("avx512f"))) static uint64_t sum512(__m512i x)
 #define VLOAD4(p) _mm512_loadu_si512(p)
 #define VLOAD2(p) _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
 #define VLOAD1(p) _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p)))
+#define WEIGHTS struct ifma_weights
+#define WLOAD(w, l) ifma_load(w, l)
+#define SUMS struct ifma_sums
+#define WZERO(s) ((s).low = (s).high = VZERO)
+#define WADD(s, x, y, w)                                                                           \
+	((s) = ifma_add(ifma_add(s, x, (w).even, (w).even_top), y, (w).odd, (w).odd_top))
+#define WSUM(s) ifma_sum(s)
 #include "rows_body.h"
 #endif
 
@@ -134,7 +245,7 @@ static const struct tsw_dot sets[] = {
 	{"plain", always, dot_plain},
 #ifdef __x86_64__
 	{"avx2", has_avx2, dot_avx2},
-	{"avx512", has_avx512, dot_avx512},
+	{"avx512ifma", has_ifma, dot_ifma},
 #endif
 };
 

@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limbs of a row that are taken at a time.  960 products below 2^53 fit in a 64-bit sum, and the
- * weights of so many lie in the first-level cache. */
+/* Limbs of a row that are taken at a time: few enough that 64-bit sums do not overflow, and that
+ * the weights lie in the first-level cache. */
 #define TSW_ROW_LIMBS 960
 
-/* The three pieces (digest_math.h) of the weights of a run of limbs. */
+/* The weights of a run of limbs, below p: those of even and of odd limbs, as vectors take them. */
 struct tsw_weights {
-	uint32_t piece[3][TSW_ROW_LIMBS];
+	uint64_t half[2][TSW_ROW_LIMBS / 2];
 };
 
 /* How a row holds its limbs, and which elements `values` is to be summed over. */
@@ -30,10 +30,10 @@ struct tsw_squares {
 	uint64_t y, low_low, low_high;
 };
 
-/* Adds to sum[r][k], for each of `rows` rows that lie `stride` bytes apart, the products of its
- * limbs with piece k of the weights; and to `squares` its elements'. */
+/* Adds to sum[r], mod p, for each of `rows` rows that lie `stride` bytes apart, the products of its
+ * limbs with the weights; and to `squares` its elements'. */
 typedef void (*tsw_dot_rows)(const unsigned char *row, size_t stride, size_t rows, size_t limbs,
-			     enum tsw_rows kind, const struct tsw_weights *w, uint64_t (*sum)[3],
+			     enum tsw_rows kind, const struct tsw_weights *w, uint64_t *sum,
 			     struct tsw_squares *squares);
 
 /* Entry `index` of the list of instruction sets, the plainest first; NULL past its end. */

@@ -7,9 +7,15 @@
  *     VZERO VADD(x,y) VLOW(x) VHIGH(x) VSUM(x)
  *     VMUL(x,y)           products of the lower halves of the lanes
  *     VLOAD4(p) VLOAD2(p) VLOAD1(p)   2 * LANES limbs of 4, 2 or 1 bytes, two in a lane
+ *     WEIGHTS             the vectors that hold the weights of 2 * LANES limbs
+ *     WLOAD(w, l)         loads them
+ *     SUMS                the sums of a row
+ *     WZERO(s)            clears them
+ *     WADD(s, even, odd, w)   adds the products of limbs with weights; a limb lies in the lower
+ * half of a lane, the upper half is 0 WSUM(s)             what they come to mod p
  *
- * A vector of 2 * LANES limbs is multiplied in two halves, the even limbs in place and the odd ones
- * shifted down; which lane a product is added to does not matter, all are summed in the end.
+ * A vector of 2 * LANES limbs is multiplied in two halves, the even limbs and the odd ones shifted
+ * down; which lane a product is added to does not matter, all are summed in the end.
  */
 #define CAT_(x, y) x##y
 #define CAT(x, y) CAT_(x, y)
@@ -17,40 +23,38 @@
 
 DOT_TARGET static inline __attribute__((always_inline)) void
 INNER(const unsigned char *row, size_t stride, const size_t rows, size_t limbs,
-      const enum tsw_rows kind, const struct tsw_weights *w, uint64_t (*sum)[3],
+      const enum tsw_rows kind, const struct tsw_weights *w, uint64_t *sum,
       struct tsw_squares *squares)
 {
 	const size_t size = kind == TSW_ROWS_1 ? 1 : kind == TSW_ROWS_2 ? 2 : 4;
-	VEC s[DOT_ROWS][3], y = VZERO, low_low = VZERO, low_high = VZERO;
+	VEC y = VZERO, low_low = VZERO, low_high = VZERO;
+	SUMS s[DOT_ROWS];
 
 	for (size_t r = 0; r < rows; r++)
-		s[r][0] = s[r][1] = s[r][2] = VZERO;
+		WZERO(s[r]);
 	for (size_t l = 0; l < limbs; l += 2 * LANES) {
-		const VEC w0 = VLOAD4(w->piece[0] + l), v0 = VHIGH(w0);
-		const VEC w1 = VLOAD4(w->piece[1] + l), v1 = VHIGH(w1);
-		const VEC w2 = VLOAD4(w->piece[2] + l), v2 = VHIGH(w2);
+		const WEIGHTS weights = WLOAD(w, l);
 
 		for (size_t r = 0; r < rows; r++) {
 			const unsigned char *p = row + r * stride + l * size;
-			const VEC even = size == 1 ? VLOAD1(p) : size == 2 ? VLOAD2(p) : VLOAD4(p);
-			const VEC odd = VHIGH(even);
+			const VEC x = size == 1 ? VLOAD1(p) : size == 2 ? VLOAD2(p) : VLOAD4(p);
+			const VEC even = VLOW(x), odd = VHIGH(x);
 
-			s[r][0] = VADD(VADD(s[r][0], VMUL(even, w0)), VMUL(odd, v0));
-			s[r][1] = VADD(VADD(s[r][1], VMUL(even, w1)), VMUL(odd, v1));
-			s[r][2] = VADD(VADD(s[r][2], VMUL(even, w2)), VMUL(odd, v2));
+			/* What the same columns of the next rows hold will be wanted soon. */
+			__builtin_prefetch((const void *)((uintptr_t)p + rows * stride));
+			WADD(s[r], even, odd, weights);
 			if (kind == TSW_ROWS_8) {
-				y = VADD(y, even);
+				y = VADD(y, x);
 				low_low = VADD(low_low, VMUL(even, even));
 				low_high = VADD(low_high, VMUL(even, odd));
 			} else if (kind != TSW_ROWS_PLACED) {
-				y = VADD(VADD(y, VLOW(even)), odd);
+				y = VADD(VADD(y, even), odd);
 				low_low = VADD(VADD(low_low, VMUL(even, even)), VMUL(odd, odd));
 			}
 		}
 	}
 	for (size_t r = 0; r < rows; r++)
-		for (int k = 0; k < 3; k++)
-			sum[r][k] += VSUM(s[r][k]);
+		sum[r] = tsw_add_p(sum[r], WSUM(s[r]));
 	squares->y += VSUM(y);
 	squares->low_low += VSUM(low_low);
 	squares->low_high += VSUM(low_high);
@@ -58,7 +62,7 @@ INNER(const unsigned char *row, size_t stride, const size_t rows, size_t limbs,
 
 DOT_TARGET static inline __attribute__((always_inline)) void
 CAT(DOT_NAME, _all)(const unsigned char *row, size_t stride, size_t rows, size_t limbs,
-		    const enum tsw_rows kind, const struct tsw_weights *w, uint64_t (*sum)[3],
+		    const enum tsw_rows kind, const struct tsw_weights *w, uint64_t *sum,
 		    struct tsw_squares *squares)
 {
 	const size_t whole = limbs - limbs % (2 * LANES);
@@ -71,13 +75,13 @@ CAT(DOT_NAME, _all)(const unsigned char *row, size_t stride, size_t rows, size_t
 		INNER(row + r * stride, stride, 1, whole, kind, w, sum + r, squares);
 	if (whole < limbs)
 		for (r = 0; r < rows; r++)
-			tail(row + r * stride + whole * size, whole, limbs, kind, w, sum[r],
+			tail(row + r * stride + whole * size, whole, limbs, kind, w, sum + r,
 			     squares);
 }
 
 /* The kind is made a constant, so that each has a loop of its own. */
 DOT_TARGET static void DOT_NAME(const unsigned char *row, size_t stride, size_t rows, size_t limbs,
-				enum tsw_rows kind, const struct tsw_weights *w, uint64_t (*sum)[3],
+				enum tsw_rows kind, const struct tsw_weights *w, uint64_t *sum,
 				struct tsw_squares *squares)
 {
 	switch (kind) {
@@ -116,3 +120,9 @@ DOT_TARGET static void DOT_NAME(const unsigned char *row, size_t stride, size_t 
 #undef VLOAD4
 #undef VLOAD2
 #undef VLOAD1
+#undef WEIGHTS
+#undef WLOAD
+#undef SUMS
+#undef WZERO
+#undef WADD
+#undef WSUM
