@@ -30,7 +30,7 @@ static inline __device__ void SMALL_LOAD(const char *at, uint32_t *x)
 	}
 }
 
-__global__ void __launch_bounds__(DIGEST_THREADS, 3) SMALL_KERNEL(const struct tsw_digest_task p)
+__global__ void __launch_bounds__(DIGEST_THREADS, 2) SMALL_KERNEL(const struct tsw_digest_task p)
 {
 	__shared__ uint32_t alpha[TSW_DIGEST_ROWS][4];
 	const struct digest_place at = digest_place_of(&p, p.first + blockIdx.x);
