@@ -105,6 +105,15 @@ __global__ void faulty_blocks_collide(const struct faulty p)
 	p.out[T - 1 - x] = p.in[x];
 }
 
+/* Harmless on the host, a fault on a GPU. */
+__global__ void faulty_misaligned(const struct faulty p)
+{
+	const uint32_t x = threadIdx.x, at = blockIdx.x * T;
+	const uint64_t *const two = (const uint64_t *)(p.in + at + x / 2 * 2 + (x == 5) * p.one);
+
+	p.out[at + T - 1 - x] = (uint32_t)(*two >> 32 * (x % 2));
+}
+
 /* Right within a warp, wrong between them. */
 __global__ void faulty_only_warps_wait(const struct faulty p)
 {
@@ -150,6 +159,7 @@ const struct faulty_kernel faulty_kernels[] = {
 	{KERNEL(overrun), "shared array", 0, 1},
 	{KERNEL(never_written), "", 0, 0},
 	{KERNEL(blocks_collide), "with no barrier between", 1, 0},
+	{KERNEL(misaligned), "misaligned", 1, 1},
 	{KERNEL(only_warps_wait), "with no barrier between", 1, 0},
 };
 const unsigned faulty_kernel_count = sizeof faulty_kernels / sizeof *faulty_kernels;

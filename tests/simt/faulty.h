@@ -16,7 +16,7 @@ extern const struct faulty_kernel {
 	const void *entry;
 	const char *says;  /* part of the report */
 	int needs_trace;   /* found for certain only by trace.c */
-	int asan_stops_it; /* under AddressSanitizer the process ends there */
+	int asan_stops_it; /* under the sanitizers the process ends there */
 } faulty_kernels[];
 extern const unsigned faulty_kernel_count;
 

@@ -239,7 +239,8 @@ static void in_dynamic(const char *p, size_t size, int writes)
 extern const char __executable_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-static void access(const void *address, size_t size, int writes)
+/* `aligned`: the type that the kernel's text names is aligned to its size. */
+static void access(const void *address, size_t size, int writes, int aligned)
 {
 	const char *p = address;
 
@@ -247,7 +248,7 @@ static void access(const void *address, size_t size, int writes)
 		return;
 	if (p >= simt_now.stack && p < simt_now.stack + simt_now.stack_bytes)
 		return;
-	if ((uintptr_t)p % size != 0 && size <= 16 && (size & (size - 1)) == 0)
+	if (aligned && (uintptr_t)p % size != 0)
 		simt_fail("accesses %zu bytes at a misaligned address, %p", size, address);
 	if (!shared_range.shadow)
 		find_shared_range();
@@ -310,22 +311,23 @@ void __tsan_func_exit(void)
 {
 }
 
+/* The unaligned ones are accesses of narrow types that the compiler has joined. */
 #define ACCESS(bytes)                                                                              \
 	void __tsan_read##bytes(void *p)                                                           \
 	{                                                                                          \
-		access(p, bytes, 0);                                                               \
+		access(p, bytes, 0, 1);                                                            \
 	}                                                                                          \
 	void __tsan_write##bytes(void *p)                                                          \
 	{                                                                                          \
-		access(p, bytes, 1);                                                               \
+		access(p, bytes, 1, 1);                                                            \
 	}                                                                                          \
 	void __tsan_unaligned_read##bytes(void *p)                                                 \
 	{                                                                                          \
-		access(p, bytes, 0);                                                               \
+		access(p, bytes, 0, 0);                                                            \
 	}                                                                                          \
 	void __tsan_unaligned_write##bytes(void *p)                                                \
 	{                                                                                          \
-		access(p, bytes, 1);                                                               \
+		access(p, bytes, 1, 0);                                                            \
 	}
 
 ACCESS(1)
@@ -336,12 +338,12 @@ ACCESS(16)
 
 void __tsan_read_range(void *p, size_t size)
 {
-	access(p, size, 0);
+	access(p, size, 0, 0);
 }
 
 void __tsan_write_range(void *p, size_t size)
 {
-	access(p, size, 1);
+	access(p, size, 1, 0);
 }
 
 #endif

@@ -1,0 +1,233 @@
+/* The checksum kernels' own text, run by tests/simt, against the checksum on the host. */
+#include "../kernels/digest.h"
+#include "digest/digest_math.h"
+#include "launch_simt.h"
+#include "matrices.h"
+#include "support.h"
+#include "tileswap.h"
+
+#include <string.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+SIMT_DEFINE_CALL(tsw_digest_task)
+
+struct job {
+	struct tsw_shape shape;
+	size_t offset; /* of the matrix from a multiple of 64 */
+	int transposed;
+	uint32_t band_rows;
+	uint64_t grid_limit, order;
+};
+
+/* Launches as src/cuda/checksum.c does. */
+static const char *launch(const struct job *job, const unsigned char *base, tsw_digest *out)
+{
+	struct tsw_digest_slot slot = {0, 0, 0};
+	struct tsw_digest_task p = {
+		.base = (const char *)base,
+		.slot = &slot,
+		.n = job->shape.n,
+		.stride = job->shape.ld * job->shape.elem_size,
+		.elem_size = job->shape.elem_size,
+		.row_seed = tsw_row_seed(job->transposed),
+		.col_seed = tsw_col_seed(job->transposed),
+		.band_rows = job->band_rows,
+	};
+	const struct tsw_kernel *kernel =
+		tsw_kernel_digest(p.elem_size, (uintptr_t)base | p.stride, &p.strip);
+	const char *wrong = NULL;
+	uint64_t total, limit;
+
+	p.strips = tsw_tile_count(p.n, p.strip);
+	total = p.strips * tsw_tile_count(p.n, p.band_rows);
+	limit = job->grid_limit ? job->grid_limit : total;
+	simt_allow(&slot, sizeof slot, 0, 0);
+	for (p.first = 0; !wrong && p.first < total; p.first += limit)
+		wrong = simt_launch(&(struct simt_launch){
+			.call = simt_call_tsw_digest_task,
+			.entry = kernel->entry,
+			.param = &p,
+			.grid = total - p.first < limit ? total - p.first : limit,
+			.block_x = kernel->threads_x,
+			.block_y = kernel->threads_y,
+			.shared_bytes = kernel->shared_bytes,
+			.order = job->order,
+		});
+	out->placed =
+		tsw_add_p(tsw_mod_p(slot.placed_low), tsw_shift_p(tsw_mod_p(slot.placed_high), 32));
+	out->values = slot.values;
+	return wrong;
+}
+
+static void check(struct job job)
+{
+	struct tsw_shape s = job.shape;
+	struct tsw_guarded g = tsw_guarded_new(tsw_shape_bytes(s) + job.offset, TSW_FLUSH_LEFT);
+	const unsigned char *base = g.p + job.offset;
+	tsw_digest host, simt;
+	const char *wrong;
+
+	tsw_fill(g.p, g.bytes);
+	tsw_assert_ok(tsw_checksum_host(base, s.n, s.ld, s.elem_size, job.transposed, &host, 1));
+	simt_allow_nothing();
+	simt_allow(base, tsw_shape_bytes(s), 0, 1);
+	wrong = launch(&job, base, &simt);
+	if (!wrong && (host.placed != simt.placed || host.values != simt.values))
+		wrong = host.placed == simt.placed ? "values differs" : "placed differs";
+	if (!wrong)
+		wrong = tsw_wrong_bytes(g.p, tsw_pattern(g.bytes), g.bytes);
+	tsw_require(!wrong,
+		    "n = %zu, ld = %zu, elem_size = %zu, offset %zu, band %u, order %ju: %s", s.n,
+		    s.ld, s.elem_size, job.offset, job.band_rows, (uintmax_t)job.order, wrong);
+	tsw_guarded_free(&g);
+}
+
+static const size_t widths[] = {1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 33, 100, 264, 2100};
+
+/* Rows that begin where vectors do, and rows that do not. */
+START_TEST(shapes)
+{
+	static const size_t sides[] = {1, 2, 7, 8, 15, 16, 17, 31, 33, 64, 65, 100};
+	size_t width = widths[_i], unit = tsw_elem_unit(width);
+
+	for (size_t side = 0; side < COUNT_OF(sides); side++) {
+		size_t n = sides[side], vector = (n + 15) / 16 * 16;
+		uint64_t order = side < 2 ? side : side * 77;
+
+		if ((width > 264 && n > 8) || (width > 24 && n > 33))
+			continue;
+		check((struct job){{n, n, width}, 0, 0, 32, 0, order});
+		check((struct job){{n, n + 3, width}, unit, 1, 8, 0, order});
+		check((struct job){{n, vector, width}, 0, 1, 512, 0, order});
+		check((struct job){{n, vector, width}, 16 - unit, 0, 16, 0, order});
+	}
+}
+END_TEST
+
+/* More columns than one strip has. */
+START_TEST(several_strips)
+{
+	size_t width = widths[_i], n;
+	uint64_t limit = width % 2 ? 7 : 1;
+	uint32_t strip;
+
+	tsw_kernel_digest(width, 16, &strip);
+	n = strip + 9;
+	check((struct job){{n, n, width}, 0, 0, 512, 0, tsw_seed() | 2});
+	check((struct job){{n, n + 1, width}, 0, 1, 256, limit, 0});
+}
+END_TEST
+
+START_TEST(split_launches)
+{
+	size_t width = widths[_i];
+
+	for (uint64_t limit = 1; limit <= 7; limit += 3)
+		check((struct job){{width > 24 ? 20 : 70, 80, width}, 0, 0, 8, limit, limit});
+}
+END_TEST
+
+/* Every kernel is met by some shape above. */
+START_TEST(every_kernel_is_somebodys_choice)
+{
+	unsigned kernels = 0;
+
+	for (const struct tsw_kernel *k; (k = tsw_kernel_digest_at(kernels)) != NULL; kernels++) {
+		int chosen = 0;
+
+		for (size_t w = 0; w < COUNT_OF(widths); w++)
+			for (uint64_t alignment = tsw_elem_unit(widths[w]); alignment <= 16;
+			     alignment *= 2) {
+				uint32_t strip = 0;
+
+				chosen |= tsw_kernel_digest(widths[w], alignment, &strip)->entry ==
+					  k->entry;
+				ck_assert_uint_gt(strip, 0);
+			}
+		ck_assert_msg(chosen, "no width and alignment here gets %s", k->name);
+	}
+	ck_assert_uint_gt(kernels, 1);
+}
+END_TEST
+
+/* ---- the arithmetic that host and device share ------------------------------------------------
+ */
+
+typedef unsigned __int128 wide;
+
+static const uint64_t edges[] = {
+	0,	    1,
+	2,	    TSW_P / 2,
+	TSW_P - 2,  TSW_P - 1,
+	TSW_P,	    TSW_P + 1,
+	2 * TSW_P,  1u << 31,
+	UINT32_MAX, (uint64_t)1 << 61,
+	UINT64_MAX, UINT64_MAX - 6,
+	7 * TSW_P,  8 * (uint64_t)TSW_P,
+};
+
+static void check_math(uint64_t x, uint64_t y)
+{
+	uint64_t a = tsw_mod_p(x), b = tsw_mod_p(y);
+
+	tsw_require(a == x % TSW_P, "%ju mod p is %ju", (uintmax_t)x, (uintmax_t)a);
+	tsw_require(tsw_add_p(a, b) == (uint64_t)(((wide)a + b) % TSW_P), "%ju + %ju", (uintmax_t)a,
+		    (uintmax_t)b);
+	tsw_require(tsw_mul_p(a, b) == (uint64_t)((wide)a * b % TSW_P), "%ju * %ju", (uintmax_t)a,
+		    (uintmax_t)b);
+	tsw_require(tsw_shift_p(a, y % 61) == (uint64_t)(((wide)a << y % 61) % TSW_P), "%ju << %ju",
+		    (uintmax_t)a, (uintmax_t)(y % 61));
+}
+
+START_TEST(arithmetic_mod_p)
+{
+	uint64_t state = tsw_seed();
+
+	for (size_t x = 0; x < COUNT_OF(edges); x++)
+		for (size_t y = 0; y < COUNT_OF(edges); y++)
+			check_math(edges[x], edges[y]);
+	for (int round = 0; round < 100000; round++)
+		check_math(tsw_random(&state) >> round % 60, tsw_random(&state));
+}
+END_TEST
+
+/* A weight falls into its pieces and comes together again. */
+START_TEST(pieces_of_weights)
+{
+	uint64_t state = tsw_seed() + 1;
+
+	for (int round = 0; round < 100000; round++) {
+		uint64_t weight = tsw_weight(tsw_random(&state), (uint64_t)round);
+		uint64_t limb = tsw_random(&state) >> 32;
+
+		tsw_require(weight >= 1 && weight < TSW_P, "weight %ju", (uintmax_t)weight);
+		tsw_require(tsw_join_pieces(tsw_piece0(weight) * limb, tsw_piece1(weight) * limb,
+					    tsw_piece2(weight) * limb) == tsw_mul_p(weight, limb),
+			    "weight %ju, limb %ju", (uintmax_t)weight, (uintmax_t)limb);
+	}
+}
+END_TEST
+
+static Suite *simt_digest_suite(void)
+{
+	Suite *suite = suite_create("simt digest");
+	TCase *tc = tcase_create("kernels");
+	int count = (int)COUNT_OF(widths);
+
+	tcase_add_loop_test(tc, shapes, 0, count);
+	tcase_add_loop_test(tc, several_strips, 0, count);
+	tcase_add_loop_test(tc, split_launches, 0, count);
+	tcase_add_test(tc, every_kernel_is_somebodys_choice);
+	suite_add_tcase(suite, tc);
+	tc = tcase_create("arithmetic");
+	tcase_add_test(tc, arithmetic_mod_p);
+	tcase_add_test(tc, pieces_of_weights);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
+
+int main(void)
+{
+	return tsw_test_main(TSW_FORK_TESTS, (tsw_suite *[]){simt_digest_suite}, 1);
+}
