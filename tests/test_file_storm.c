@@ -111,7 +111,7 @@ static tsw_status run(struct scene *s, struct tsw_run_result *r)
 
 	memset(r, 0, sizeof *r);
 	s->o.seed = tsw_random(&s->random);
-	s->o.fd = s->disk.io.open(&s->disk, DATA, TSW_OPEN_DATA);
+	s->o.fd = s->disk.io.open(&s->disk, DATA, TSW_OPEN_DATA, 0);
 	status = s->o.fd < 0 ? tsw_fail(TSW_ERR_IO, "open") : tsw_engine_run(&s->o, r);
 	add_hits(s, r);
 	return status;

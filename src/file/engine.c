@@ -6,20 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer runs than this gain nothing on a disk. */
-#define RUN_BYTES (256u << 10)
-/* Fewer tiles than this leave nothing to overlap. */
+/* Longer runs than this gain nothing on a disk; shorter ones than that lose much. */
+#define LONG_RUN ((uint64_t)256 << 10)
+#define SHORT_RUN ((uint64_t)16 << 10)
+/* Fewer tiles than this leave little to overlap. */
 #define LEAST_TILES 6
+
+/* The side of a tile where memory is no matter; at least 1. */
+static uint64_t wanted_tile(const struct tsw_grid *g)
+{
+	uint64_t run = tsw_tile_count(g->n, LEAST_TILES) * g->elem_size;
+
+	if (run > LONG_RUN)
+		run = LONG_RUN;
+	if (run < SHORT_RUN)
+		run = SHORT_RUN;
+	return run > g->elem_size ? run / g->elem_size : 1;
+}
 
 uint64_t tsw_choose_tile(const struct tsw_grid *grid, uint64_t memory_bytes)
 {
 	const uint64_t pair = memory_bytes / TSW_WORKS, s = grid->elem_size;
-	uint64_t tile = (uint64_t)sqrt((double)(pair / 2 / s)), wanted = RUN_BYTES / s;
+	uint64_t tile = (uint64_t)sqrt((double)(pair / 2 / s)), wanted = wanted_tile(grid);
 	struct tsw_grid g = *grid;
 
-	if (wanted < tsw_tile_count(grid->n, LEAST_TILES))
-		wanted = tsw_tile_count(grid->n, LEAST_TILES);
-	if (tile > wanted && wanted)
+	if (tile > wanted)
 		tile = wanted;
 	if (tile > grid->n)
 		tile = grid->n ? grid->n : 1;

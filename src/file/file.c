@@ -81,11 +81,10 @@ static tsw_status open_file(struct call *c, const char *path)
 	if (!realpath(path, c->resolved))
 		return tsw_io_failed(path, "open");
 	snprintf(c->journal, sizeof c->journal, "%s.tswj", c->resolved);
-	c->file.path = c->resolved;
 	c->file.fd =
-		c->io->open(c->io->user, c->resolved, read_only ? TSW_OPEN_READ : TSW_OPEN_DATA);
+		c->io->open(c->io->user, c->resolved, read_only ? TSW_OPEN_READ : TSW_OPEN_DATA, 0);
 	if (c->file.fd < 0 && errno == EISDIR)
-		return tsw_fail(TSW_ERR_FORMAT, "'%s' is not a regular file", c->resolved);
+		return tsw_fail(TSW_ERR_FORMAT, "'%s' is not a regular file", path);
 	return c->file.fd < 0 ? tsw_io_failed(path, "open") : TSW_OK;
 }
 
@@ -94,8 +93,8 @@ static tsw_status lock(struct call *c)
 	if (!c->io->lock(c->io->user, c->file.fd))
 		return TSW_OK;
 	if (errno == EWOULDBLOCK)
-		return tsw_fail(TSW_ERR_LOCKED, "%s: another run holds it", c->resolved);
-	return tsw_io_failed(c->resolved, "lock");
+		return tsw_fail(TSW_ERR_LOCKED, "'%s' is held by another run", c->file.path);
+	return tsw_io_failed(c->file.path, "lock");
 }
 
 /* libhdf5 takes a lock of its own while it looks: ours waits. */
@@ -130,7 +129,7 @@ static struct tsw_run_options run_options(const struct call *c)
 
 	return (struct tsw_run_options){
 		.io = c->io,
-		.path = c->resolved,
+		.path = c->file.path,
 		.journal_path = c->journal,
 		.fd = c->file.fd,
 		.grid = {.n = c->place.n,

@@ -26,7 +26,8 @@ tsw_status tsw_io_failed(const char *path, const char *what)
 	int error = errno;
 	char text[128];
 
-	return tsw_fail(TSW_ERR_IO, "%s: %s: %s", path, what, strerror_r(error, text, sizeof text));
+	return tsw_fail(TSW_ERR_IO, "cannot %s '%s': %s", what, path,
+			strerror_r(error, text, sizeof text));
 }
 
 tsw_status tsw_read_all(const struct tsw_file *f, void *to, size_t bytes, uint64_t at)
@@ -42,7 +43,7 @@ tsw_status tsw_read_all(const struct tsw_file *f, void *to, size_t bytes, uint64
 		if (got < 0)
 			return tsw_io_failed(f->path, "read");
 		if (got == 0)
-			return tsw_fail(TSW_ERR_IO, "%s: the file ends at byte %ju, %zu too early",
+			return tsw_fail(TSW_ERR_IO, "'%s' ends at byte %ju, %zu bytes too early",
 					f->path, (uintmax_t)at, bytes);
 		p += got;
 		at += (uint64_t)got;
@@ -83,7 +84,7 @@ tsw_status tsw_sync(const struct tsw_file *f, enum tsw_barrier why)
 
 /* ---- the system ------------------------------------------------------------------------------ */
 
-static int sys_open(void *user, const char *path, enum tsw_open how)
+static int sys_open(void *user, const char *path, enum tsw_open how, unsigned mode)
 {
 	static const int flags[] = {
 		[TSW_OPEN_DATA] = O_RDWR,
@@ -94,7 +95,7 @@ static int sys_open(void *user, const char *path, enum tsw_open how)
 	};
 
 	(void)user;
-	return open(path, flags[how] | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+	return open(path, flags[how] | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, (mode_t)mode);
 }
 
 static void sys_close(void *user, int fd)
@@ -172,6 +173,21 @@ static int sys_rename(void *user, const char *from, const char *to)
 	return rename(from, to);
 }
 
+static int sys_rename_new(void *user, const char *from, const char *to)
+{
+	(void)user;
+	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
+	/* A file system that cannot: the gap between the two calls is small. */
+	if (!faccessat(AT_FDCWD, to, F_OK, AT_SYMLINK_NOFOLLOW)) {
+		errno = EEXIST;
+		return -1;
+	}
+	return rename(from, to);
+}
+
 static int sys_unlink(void *user, const char *path)
 {
 	(void)user;
@@ -188,12 +204,6 @@ static void sys_unlock(void *user, int fd)
 {
 	(void)user;
 	flock(fd, LOCK_UN);
-}
-
-static int sys_set_mode(void *user, int fd, unsigned mode)
-{
-	(void)user;
-	return fchmod(fd, (mode_t)mode);
 }
 
 static int sys_get_mark(void *user, int fd, void *mark)
@@ -266,10 +276,10 @@ const struct tsw_io tsw_system_io = {
 	.status = sys_status,
 	.truncate = sys_truncate,
 	.rename = sys_rename,
+	.rename_new = sys_rename_new,
 	.unlink = sys_unlink,
 	.lock = sys_lock,
 	.unlock = sys_unlock,
-	.set_mode = sys_set_mode,
 	.get_mark = sys_get_mark,
 	.set_mark = sys_set_mark,
 	.remove_mark = sys_remove_mark,

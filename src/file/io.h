@@ -32,7 +32,8 @@ struct tsw_file_status {
 
 struct tsw_io {
 	void *user;
-	int (*open)(void *user, const char *path, enum tsw_open how);
+	/* mode: of a file that is created; the umask applies. */
+	int (*open)(void *user, const char *path, enum tsw_open how, unsigned mode);
 	void (*close)(void *user, int fd);
 	int64_t (*read)(void *user, int fd, void *to, size_t bytes, uint64_t at);
 	int64_t (*write)(void *user, int fd, const void *from, size_t bytes, uint64_t at);
@@ -41,10 +42,11 @@ struct tsw_io {
 	int (*status)(void *user, int fd, struct tsw_file_status *status);
 	int (*truncate)(void *user, int fd, uint64_t bytes);
 	int (*rename)(void *user, const char *from, const char *to);
+	int (*rename_new)(void *user, const char *from,
+			  const char *to); /* EEXIST if `to` is taken */
 	int (*unlink)(void *user, const char *path);
 	int (*lock)(void *user, int fd); /* EWOULDBLOCK: another holds it */
 	void (*unlock)(void *user, int fd);
-	int (*set_mode)(void *user, int fd, unsigned mode);
 	/* The attribute: ENODATA if there is none, ENOTSUP if there can be none. */
 	int (*get_mark)(void *user, int fd, void *mark);
 	int (*set_mark)(void *user, int fd, const void *mark);
@@ -73,7 +75,7 @@ tsw_status tsw_write_all(const struct tsw_file *f, const void *from, size_t byte
 
 tsw_status tsw_sync(const struct tsw_file *f, enum tsw_barrier why);
 
-/* TSW_ERR_IO with the text of errno: "FILE: what: No space left on device". */
+/* TSW_ERR_IO with the text of errno: "cannot write 'FILE': No space left on device". */
 tsw_status tsw_io_failed(const char *path, const char *what);
 
 #endif /* TSW_IO_H */

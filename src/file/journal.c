@@ -95,7 +95,7 @@ tsw_status tsw_mark_read(const struct tsw_file *data, struct tsw_mark *mark, int
 				"%s: its attribute user.tileswap is not one of this version's",
 				data->path);
 	if (errno != ENOTSUP)
-		return tsw_io_failed(data->path, "read the attribute user.tileswap");
+		return tsw_io_failed(data->path, "read the attribute user.tileswap of");
 	*can = 0;
 	return TSW_OK;
 }
@@ -110,21 +110,21 @@ static tsw_status set_mark(const struct tsw_journal *j, enum tsw_mark_state stat
 		return TSW_OK;
 	memcpy(mark.nonce, j->header.nonce, sizeof mark.nonce);
 	if (data->io->set_mark(data->io->user, data->fd, &mark))
-		return tsw_io_failed(data->path, "set the attribute user.tileswap");
+		return tsw_io_failed(data->path, "set the attribute user.tileswap of");
 	return tsw_sync(data, why);
 }
 
 static tsw_status sync_name(const struct tsw_file *f, enum tsw_barrier why)
 {
 	if (f->io->sync_name(f->io->user, f->path, why))
-		return tsw_io_failed(f->path, "sync its directory");
+		return tsw_io_failed(f->path, "sync the directory of");
 	return TSW_OK;
 }
 
 static tsw_status remove_mark(const struct tsw_file *data)
 {
 	if (data->io->remove_mark(data->io->user, data->fd) && errno != ENODATA)
-		return tsw_io_failed(data->path, "remove the attribute user.tileswap");
+		return tsw_io_failed(data->path, "remove the attribute user.tileswap of");
 	return tsw_sync(data, TSW_SYNC_UNMARK);
 }
 
@@ -169,7 +169,7 @@ static tsw_status complete_header(struct tsw_journal *j)
 
 	memcpy(h->magic, header_magic, sizeof h->magic);
 	if (io->chance(io->user, h->nonce, sizeof h->nonce))
-		return tsw_io_failed(j->file.path, "draw a random number");
+		return tsw_io_failed(j->file.path, "draw a random number for");
 	if (io->boot(io->user, h->boot))
 		return tsw_io_failed("/proc/sys/kernel/random/boot_id", "read");
 	if (io->status(io->user, j->data->fd, &s))
@@ -191,7 +191,7 @@ static tsw_status write_and_rename(struct tsw_journal *j, const char *temporary)
 	TRY(write_zeros(j));
 	TRY(tsw_sync(&j->file, TSW_SYNC_BIRTH));
 	if (io->rename(io->user, temporary, j->file.path))
-		return tsw_io_failed(j->file.path, "rename the journal to this name");
+		return tsw_io_failed(j->file.path, "give the journal its name");
 	return TSW_OK;
 }
 
@@ -204,7 +204,7 @@ tsw_status tsw_journal_create(struct tsw_journal *j)
 	TRY(complete_header(j));
 	snprintf(temporary, sizeof temporary, "%s.new", j->file.path);
 	io->unlink(io->user, temporary); /* left by a run that was stopped here */
-	j->file.fd = io->open(io->user, temporary, TSW_CREATE_JOURNAL);
+	j->file.fd = io->open(io->user, temporary, TSW_CREATE_JOURNAL, 0600);
 	if (j->file.fd < 0)
 		return tsw_io_failed(temporary, "create the journal");
 	status = write_and_rename(j, temporary);
@@ -239,7 +239,7 @@ tsw_status tsw_journal_open(struct tsw_journal *j, int *found)
 	int valid;
 
 	*found = 0;
-	j->file.fd = io->open(io->user, j->file.path, TSW_OPEN_JOURNAL);
+	j->file.fd = io->open(io->user, j->file.path, TSW_OPEN_JOURNAL, 0);
 	if (j->file.fd < 0 && errno == ENOENT)
 		return TSW_OK;
 	if (j->file.fd < 0)

@@ -77,14 +77,14 @@ tsw_status tsw_find_npy(const struct tsw_file *f, uint64_t file_bytes,
 
 static tsw_status check_whole(const struct tsw_file *f, const char *journal_path)
 {
-	const int fd = f->io->open(f->io->user, journal_path, TSW_OPEN_READ);
+	const int fd = f->io->open(f->io->user, journal_path, TSW_OPEN_READ, 0);
 	struct tsw_mark mark;
 	int can;
 
 	if (fd >= 0)
 		f->io->close(f->io->user, fd);
 	TRY(tsw_mark_read(f, &mark, &can));
-	if (fd >= 0 || mark.state == TSW_MARK_RUNNING || mark.state == TSW_MARK_DONE)
+	if (mark.state != TSW_MARK_ONCE && (fd >= 0 || mark.state != TSW_MARK_NONE))
 		return tsw_fail(
 			TSW_ERR_JOURNAL,
 			"%s: a run was stopped in it: resume that first (the same call, without "

@@ -60,7 +60,8 @@ tsw_status tsw_find_raw(const struct tsw_file *f, uint64_t file_bytes,
 	if (end < file_bytes && !wanted->offset && !wanted->ld)
 		return tsw_fail(TSW_ERR_FORMAT,
 				"'%s' is longer than the matrix: it has %ju bytes, n = %zu of "
-				"%zu-byte elements takes %ju; say ld = n if the rest is to be kept",
+				"%zu-byte elements takes %ju; say --offset 0 (in C: ld = n) if the "
+				"rest is to be kept",
 				f->path, (uintmax_t)file_bytes, p->n, p->elem_size, (uintmax_t)end);
 	return TSW_OK;
 }

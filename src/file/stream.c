@@ -105,8 +105,6 @@ static tsw_status fill(struct tsw_engine *e)
 		return tsw_io_failed(e->o->path, "stat");
 	TRY(copy_rest(e, s.bytes));
 	TRY(walk(e));
-	if (e->o->io->set_mode(e->o->io->user, e->shop.out.fd, s.mode))
-		return tsw_io_failed(e->shop.out.path, "set its mode");
 	TRY(tsw_sync(&e->shop.out, TSW_SYNC_BIRTH));
 	if (!e->shop.verify)
 		return TSW_OK;
@@ -117,12 +115,14 @@ static tsw_status fill(struct tsw_engine *e)
 /* ---- the file ---------------------------------------------------------------------------------
  */
 
-static tsw_status give_name(const struct tsw_io *io, const char *temporary, const char *path)
+/* A link is followed if it leads to a file. */
+static tsw_status resolve(const char *path, char *place)
 {
-	if (io->rename(io->user, temporary, path))
-		return tsw_io_failed(path, "rename the finished file to this name");
-	if (io->sync_name(io->user, path, TSW_SYNC_NAME))
-		return tsw_io_failed(path, "sync its directory");
+	if (realpath(path, place))
+		return TSW_OK;
+	if (strlen(path) >= PATH_MAX)
+		return tsw_fail(TSW_ERR_OPTION, "%s: too long a name", path);
+	strcpy(place, path);
 	return TSW_OK;
 }
 
@@ -130,7 +130,7 @@ static tsw_status give_name(const struct tsw_io *io, const char *temporary, cons
 static tsw_status check_free(const struct tsw_run_options *o, const char *path, int force)
 {
 	const struct tsw_io *io = o->io;
-	const int fd = io->open(io->user, path, TSW_OPEN_READ);
+	const int fd = io->open(io->user, path, TSW_OPEN_READ, 0);
 	struct tsw_file_status in, out;
 	int failed;
 
@@ -147,17 +147,38 @@ static tsw_status check_free(const struct tsw_run_options *o, const char *path, 
 	return TSW_OK;
 }
 
-static tsw_status create(struct tsw_engine *e, char *temporary, size_t bytes, const char *path)
+/* "DIR/.BASE.tswtmp-RANDOM", BASE cut to what a directory entry holds; the mode is the input's. */
+static tsw_status create(struct tsw_engine *e, char *temporary, size_t bytes, const char *path,
+			 const char *given)
 {
 	const struct tsw_io *io = e->o->io;
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	struct tsw_file_status s;
 	unsigned char chance[6];
 
 	if (io->chance(io->user, chance, sizeof chance))
-		return tsw_io_failed(path, "draw a random number");
-	snprintf(temporary, bytes, "%s.%02x%02x%02x%02x%02x%02x.tswnew", path, chance[0], chance[1],
-		 chance[2], chance[3], chance[4], chance[5]);
-	e->shop.out = (struct tsw_file){io, path, io->open(io->user, temporary, TSW_CREATE_OUT)};
-	return e->shop.out.fd < 0 ? tsw_io_failed(temporary, "create") : TSW_OK;
+		return tsw_io_failed(path, "draw a random number for");
+	if (io->status(io->user, e->o->fd, &s))
+		return tsw_io_failed(e->o->path, "stat");
+	snprintf(temporary, bytes, "%.*s.%.*s.tswtmp-%02x%02x%02x%02x%02x%02x", (int)(base - path),
+		 path, NAME_MAX - 32, base, chance[0], chance[1], chance[2], chance[3], chance[4],
+		 chance[5]);
+	e->shop.out = (struct tsw_file){
+		io, given, io->open(io->user, temporary, TSW_CREATE_OUT, s.mode & 0777)};
+	return e->shop.out.fd < 0 ? tsw_io_failed(given, "create a file beside") : TSW_OK;
+}
+
+static tsw_status give_name(const struct tsw_io *io, const char *temporary, const char *path,
+			    int force)
+{
+	int failed = force ? io->rename(io->user, temporary, path)
+			   : io->rename_new(io->user, temporary, path);
+
+	if (failed)
+		return tsw_io_failed(path, "put the result in place as");
+	/* Some file systems cannot sync a directory; the file itself is whole either way. */
+	io->sync_name(io->user, path, TSW_SYNC_NAME);
+	return TSW_OK;
 }
 
 tsw_status tsw_stream_run(const struct tsw_run_options *o, const char *out_path, int force,
@@ -172,21 +193,22 @@ tsw_status tsw_stream_run(const struct tsw_run_options *o, const char *out_path,
 					.swap_digest = o->swap_digest,
 					.forget = o->forget},
 			       .journal.file.fd = -1};
-	char temporary[PATH_MAX + 32];
+	char place[PATH_MAX], temporary[PATH_MAX + 32];
 	tsw_status status;
 
 	memset(result, 0, sizeof *result);
 	result->resumed_from = TSW_NO_PAIR;
 	e.shop.traffic = &result->traffic;
-	TRY(check_free(o, out_path, force));
+	TRY(resolve(out_path, place));
+	TRY(check_free(o, place, force));
 	TRY(tsw_engine_choose_tile(&e));
-	TRY(create(&e, temporary, sizeof temporary, out_path));
+	TRY(create(&e, temporary, sizeof temporary, place, out_path));
 	status = tsw_engine_set_up(&e);
 	if (status == TSW_OK)
 		status = fill(&e);
 	tsw_engine_tear_down(&e);
 	if (status == TSW_OK)
-		status = give_name(o->io, temporary, out_path);
+		status = give_name(o->io, temporary, place, force);
 	if (status != TSW_OK)
 		o->io->unlink(o->io->user, temporary);
 	o->io->close(o->io->user, e.shop.out.fd);

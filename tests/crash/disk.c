@@ -215,11 +215,12 @@ static int new_file(struct disk *d)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static int sim_open(void *user, const char *path, enum tsw_open how)
+static int sim_open(void *user, const char *path, enum tsw_open how, unsigned mode)
 {
 	struct disk *d = user;
 	int name = name_of(d, path);
 
+	(void)mode;
 	if (stopped(befalls(d, DISK_OPEN)))
 		return -1;
 	if (how == TSW_CREATE_JOURNAL || how == TSW_CREATE_OUT) {
@@ -439,13 +440,6 @@ static void sim_unlock(void *user, int fd)
 	(void)fd;
 }
 
-static int sim_set_mode(void *user, int fd, unsigned mode)
-{
-	(void)fd;
-	(void)mode;
-	return stopped(befalls(user, DISK_OTHER)) ? -1 : 0;
-}
-
 static int sim_get_mark(void *user, int fd, void *mark)
 {
 	static const unsigned char none[TSW_MARK_BYTES];
@@ -541,10 +535,10 @@ void disk_new(struct disk *d, uint64_t seed)
 				.status = sim_status,
 				.truncate = sim_truncate,
 				.rename = sim_rename,
+				.rename_new = sim_rename,
 				.unlink = sim_unlink,
 				.lock = sim_lock,
 				.unlock = sim_unlock,
-				.set_mode = sim_set_mode,
 				.get_mark = sim_get_mark,
 				.set_mark = sim_set_mark,
 				.remove_mark = sim_remove_mark,
