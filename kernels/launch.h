@@ -25,6 +25,12 @@ const struct tsw_kernel *tsw_kernel_tile33(unsigned unit);
  * there is none. */
 const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_bytes);
 
+/* The kernel for rows of any alignment: `count` matrices as p->n and p->units say, of units of 1, 2, 4,
+ * 8 or 16 bytes at addresses that are multiples of the unit; tiles as large as `shared_bytes` a block
+ * allow.  Fills in *kernel, p->side and p->group.  0 if it cannot serve. */
+int tsw_kernel_shifted(struct tsw_tiles *p, uint64_t count, unsigned unit, unsigned shared_bytes,
+                       struct tsw_kernel *kernel);
+
 #ifdef __cplusplus
 }
 #endif

@@ -14,6 +14,8 @@ struct tsw_tiles {
 	uint64_t pairs;       /* tile pairs of one matrix */
 	uint64_t first;       /* block 0 of this launch takes pair `first` of all the batch's pairs */
 	uint64_t units;       /* units of the kernel's width in one element */
+	uint32_t side;        /* elements a side of a tile, for kernels that can choose */
+	uint32_t group;       /* columns of tiles that are walked together, likewise; at least 1 */
 };
 
 #endif /* TSW_PARAMS_H */

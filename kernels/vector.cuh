@@ -71,9 +71,11 @@ static inline __device__ struct VECTOR_NAME(_block)
 
 static inline __device__ void VECTOR_NAME(_load)(struct VECTOR_NAME(_block) b, uint4 v[VECTOR_V])
 {
+	const uint64_t policy = tsw_keep_policy();
+
 #pragma unroll
 	for (uint32_t q = 0; q < VECTOR_V; q++)
-		v[q] = b.whole && q < b.rows ? tsw_load_vector(b.a + q * b.pitch)
+		v[q] = b.whole && q < b.rows ? tsw_load_vector(b.a + q * b.pitch, policy)
 					     : make_uint4(0, 0, 0, 0);
 }
 

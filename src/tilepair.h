@@ -68,4 +68,40 @@ TSW_MAP struct tsw_pair tsw_pair_at(uint64_t k)
 	return p;
 }
 
+/* The same pairs in another order, for caches that want neighbouring columns close in time: the columns
+ * are taken `group` at a time, and within a group the walk goes row by row.
+ *
+ *     group = 2:   0   1 |  3   4 | 10        columns 0, 1, then 2, 3, then 4; a group begins at the
+ *                  .   2 |  5   6 | 11        number that its first column has in the plain order
+ *                  .   . |  7   8 | 12
+ *                  .   . |  .   9 | 13
+ *                  .   . |  .   . | 14
+ *
+ * group = 1 is the plain order. */
+TSW_MAP struct tsw_pair tsw_pair_at_grouped(uint64_t k, uint32_t tiles, uint32_t group)
+{
+	struct tsw_pair p = tsw_pair_at(k);
+	const uint32_t begin = p.j / group * group; /* the group's first column */
+	const uint32_t width = tiles - begin < group ? tiles - begin : group;
+	const uint64_t at = k - tsw_pair_count(begin);
+	const uint64_t above = (uint64_t)begin * width; /* pairs above the group's own triangle */
+
+	if (at < above) {
+		p.i = (uint32_t)(at / width);
+		p.j = begin + (uint32_t)(at % width);
+		return p;
+	}
+	/* The triangle, row by row: few pairs, so a row is found by counting. */
+	p.i = begin;
+	for (uint64_t rest = at - above;; p.i++) {
+		const uint32_t row = begin + width - p.i;
+
+		if (rest < row) {
+			p.j = p.i + (uint32_t)rest;
+			return p;
+		}
+		rest -= row;
+	}
+}
+
 #endif /* TSW_TILEPAIR_H */

@@ -17,8 +17,8 @@ SIMT_DEFINE_CALL(tsw_tiles)
 static const struct subject {
 	const char *name;
 	size_t elem_size;
-	unsigned unit;	       /* of tile33 */
-	unsigned shared_bytes; /* that the vector kernel may use; 0: tile33 */
+	unsigned unit;	       /* of tile33 and shifted */
+	unsigned shared_bytes; /* that the kernel may use; little of it makes small tiles */
 	size_t alignment;      /* of every row */
 } subjects[] = {
 	{"tile33", 1, 1, 0, 1},		{"tile33", 2, 2, 0, 2},
@@ -30,6 +30,14 @@ static const struct subject {
 	{"vector", 1, 1, 48 << 10, 16}, {"vector", 2, 2, 1 << 20, 16},
 	{"vector", 2, 2, 48 << 10, 16}, {"vector", 4, 4, 1 << 20, 16},
 	{"vector", 8, 8, 1 << 20, 16},	{"vector", 16, 16, 1 << 20, 16},
+	{"shifted", 1, 1, 6000, 1},	{"shifted", 1, 1, 1 << 20, 1},
+	{"shifted", 2, 2, 10000, 2},	{"shifted", 4, 4, 10000, 4},
+	{"shifted", 4, 4, 1 << 20, 4},	{"shifted", 8, 8, 10000, 8},
+	{"shifted", 16, 16, 10000, 16}, {"shifted", 3, 1, 12000, 1},
+	{"shifted", 5, 1, 12000, 1},	{"shifted", 6, 2, 12000, 2},
+	{"shifted", 12, 4, 12000, 4},	{"shifted", 16, 8, 12000, 8},
+	{"shifted", 24, 8, 12000, 8},	{"shifted", 48, 16, 12000, 16},
+	{"shifted", 100, 4, 12000, 4},
 };
 
 struct job {
@@ -43,15 +51,31 @@ struct job {
 
 static const size_t sides[] = {1, 2, 31, 32, 33, 63, 64, 65, 95, 96, 97, 127, 128, 129};
 
-static const struct tsw_kernel *kernel_of(const struct subject *s)
+/* The kernel of a subject; fills in what its parameter is to say. */
+static struct tsw_kernel kernel_of(const struct subject *s, struct tsw_tiles *p, uint64_t count)
 {
-	const struct tsw_kernel *kernel =
-		s->shared_bytes ? tsw_kernel_vector((unsigned)s->elem_size, s->shared_bytes)
-				: tsw_kernel_tile33(s->unit);
+	const struct tsw_kernel *fixed = NULL;
+	struct tsw_kernel kernel = {.name = "none"};
 
-	ck_assert_msg(kernel && !strcmp(kernel->name, s->name),
-		      "no kernel %s for %zu-byte elements", s->name, s->elem_size);
+	if (!strcmp(s->name, "shifted"))
+		tsw_kernel_shifted(p, count, s->unit, s->shared_bytes, &kernel);
+	else if (!strcmp(s->name, "vector"))
+		fixed = tsw_kernel_vector((unsigned)s->elem_size, s->shared_bytes);
+	else
+		fixed = tsw_kernel_tile33(s->unit);
+	if (fixed)
+		kernel = *fixed;
+	ck_assert_msg(!strcmp(kernel.name, s->name), "no kernel %s for %zu-byte elements", s->name,
+		      s->elem_size);
 	return kernel;
+}
+
+/* The side of its tiles on a large matrix. */
+static size_t tile_of(const struct subject *s)
+{
+	struct tsw_tiles p = {.n = 100000, .units = s->elem_size / s->unit};
+
+	return kernel_of(s, &p, 1).tile;
 }
 
 static struct tsw_shape shape_of(const struct job *job)
@@ -70,7 +94,6 @@ static size_t rounded(const struct subject *s, size_t elements)
 /* Launches as src/cuda/transpose.c does. */
 static const char *launch(const struct job *job, unsigned char *base)
 {
-	const struct tsw_kernel *kernel = kernel_of(job->subject);
 	const size_t elem_size = job->subject->elem_size;
 	struct tsw_tiles p = {
 		.base = (char *)base,
@@ -78,22 +101,23 @@ static const char *launch(const struct job *job, unsigned char *base)
 		.stride = job->stride * elem_size,
 		.n = job->n,
 		.ld = job->ld,
-		.pairs = tsw_pair_count(tsw_tile_count(job->n, kernel->tile)),
 		.units = elem_size / job->subject->unit,
 	};
-	uint64_t total = p.pairs * job->count;
+	const struct tsw_kernel kernel = kernel_of(job->subject, &p, job->count);
+	uint64_t total = tsw_pair_count(tsw_tile_count(job->n, kernel.tile)) * job->count;
 	uint64_t limit = job->grid_limit ? job->grid_limit : total;
 	const char *wrong = NULL;
 
+	p.pairs = total / job->count;
 	for (p.first = 0; !wrong && p.first < total; p.first += limit)
 		wrong = simt_launch(&(struct simt_launch){
 			.call = simt_call_tsw_tiles,
-			.entry = kernel->entry,
+			.entry = kernel.entry,
 			.param = &p,
 			.grid = total - p.first < limit ? total - p.first : limit,
-			.block_x = kernel->threads_x,
-			.block_y = kernel->threads_y,
-			.shared_bytes = kernel->shared_bytes,
+			.block_x = kernel.threads_x,
+			.block_y = kernel.threads_y,
+			.shared_bytes = kernel.shared_bytes,
 			.order = job->order,
 		});
 	return wrong;
@@ -117,6 +141,9 @@ static void check_one(const struct job *job, enum tsw_flush flush)
 	tsw_fill(g.p, g.bytes);
 	simt_allow_nothing();
 	simt_allow(g.p, g.bytes, s.n * s.elem_size, s.ld * s.elem_size);
+	/* What the matrix's first vector holds before the matrix may be read. */
+	if ((uintptr_t)g.p % 16)
+		simt_allow(g.p - (uintptr_t)g.p % 16, (uintptr_t)g.p % 16, 0, 1);
 	require_none(launch(job, g.p), job);
 	require_none(tsw_wrong_transpose(g.p, tsw_pattern(g.bytes), s), job);
 	require_none(tsw_guarded_spoilt(&g), job);
@@ -162,7 +189,7 @@ END_TEST
 START_TEST(shapes_around_a_tile)
 {
 	const struct subject *subject = &subjects[_i];
-	size_t tile = kernel_of(subject)->tile;
+	size_t tile = tile_of(subject);
 
 	for (size_t n = tile - 1; n <= tile + 1; n++)
 		check_side(subject, n, 0, n % 3);
@@ -185,7 +212,7 @@ START_TEST(split_launches)
 	static const uint64_t limits[] = {1, 2, 7, 9, 10, 11};
 	const struct subject *subject = &subjects[_i];
 	/* Ten pairs. */
-	size_t n = 3 * kernel_of(subject)->tile + 4;
+	size_t n = 3 * tile_of(subject) + 4;
 
 	for (size_t l = 0; l < COUNT_OF(limits); l++) {
 		struct job job = {subject, n, rounded(subject, n), limits[l], 0, 1, NULL, 0};

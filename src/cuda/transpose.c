@@ -16,47 +16,71 @@ struct job {
 	uint64_t grid_limit;
 };
 
-/* Launches `kernel` over all tile pairs of the batch, in as many launches as the grid needs. */
-static tsw_status launch_pairs(const struct job *job, const struct tsw_kernel *kernel,
-			       unsigned unit)
+static struct tsw_tiles tiles_of(const struct job *job, unsigned unit)
 {
 	const struct tsw_matrices *m = job->m;
-	const uint64_t limit = tsw_cuda_grid(job->grid_limit);
-	struct tsw_tiles p = {
+
+	return (struct tsw_tiles){
 		.base = m->array ? NULL : job->address,
 		.array = m->array ? job->address : NULL,
 		.stride = m->stride * m->elem_size,
 		.n = m->n,
 		.ld = m->ld,
-		.pairs = tsw_pair_count(tsw_tile_count(m->n, kernel->tile)),
 		.units = m->elem_size / unit,
 	};
+}
+
+/* Launches `kernel` over all tile pairs of the batch, in as many launches as the grid needs. */
+static tsw_status launch_pairs(const struct job *job, const struct tsw_kernel *kernel,
+			       struct tsw_tiles *p)
+{
+	const uint64_t limit = tsw_cuda_grid(job->grid_limit);
 	uint64_t total;
 
-	if (__builtin_mul_overflow(p.pairs, m->count, &total))
+	p->pairs = tsw_pair_count(tsw_tile_count(p->n, kernel->tile));
+	if (__builtin_mul_overflow(p->pairs, job->m->count, &total))
 		return tsw_fail(TSW_ERR_OVERFLOW,
-				"count = %zu matrices have more than 2^64 tile pairs", m->count);
-	while (p.first < total) {
-		uint64_t left = total - p.first;
+				"count = %zu matrices have more than 2^64 tile pairs",
+				job->m->count);
+	while (p->first < total) {
+		uint64_t left = total - p->first;
 		uint64_t blocks = left < limit ? left : limit;
 
-		TRY(tsw_cuda_launch(kernel, &p, blocks, job->stream));
-		p.first += blocks;
+		TRY(tsw_cuda_launch(kernel, p, blocks, job->stream));
+		p->first += blocks;
 	}
 	return TSW_OK;
 }
 
-/* 16-byte elements have a unit of their own where every address is known to be a multiple of 16;
- * what an array points to is not known here. */
-static tsw_status launch_tile33(const struct job *job)
+/* Is every matrix known to begin at a multiple of `bytes`?  What an array points to is not known.
+ */
+static int begins_at(const struct job *job, size_t bytes)
 {
 	const struct tsw_matrices *m = job->m;
-	unsigned unit = (unsigned)tsw_elem_unit(m->elem_size);
 
-	if (m->elem_size == 16 && !m->array && (uintptr_t)job->address % 16 == 0)
-		unit = 16;
-	return launch_pairs(job, tsw_kernel_tile33(unit), unit);
+	return !m->array && (uintptr_t)job->address % bytes == 0 &&
+	       (m->count == 1 || m->stride * m->elem_size % bytes == 0);
 }
+
+/* ---- tile33: serves everything ---- */
+
+static int serves_tile33(const struct job *job)
+{
+	(void)job;
+	return 1;
+}
+
+static tsw_status launch_tile33(const struct job *job)
+{
+	const size_t width = job->m->elem_size;
+	const unsigned unit =
+		width == 16 && begins_at(job, 16) ? 16 : (unsigned)tsw_elem_unit(width);
+	struct tsw_tiles p = tiles_of(job, unit);
+
+	return launch_pairs(job, tsw_kernel_tile33(unit), &p);
+}
+
+/* ---- vector: one-unit elements, every row at a multiple of 16 ---- */
 
 static const struct tsw_kernel *vector_of(const struct job *job)
 {
@@ -65,37 +89,70 @@ static const struct tsw_kernel *vector_of(const struct job *job)
 	return elem_size > 16 ? NULL : tsw_kernel_vector((unsigned)elem_size, job->shared_bytes);
 }
 
-/* Every row of every matrix at a multiple of 16; what an array points to is the kernel's to ask. */
+/* The kernel needs rows that begin at multiples of 16; where an array of pointers leads, it looks
+ * itself. */
 static int serves_vector(const struct job *job)
 {
 	const struct tsw_matrices *m = job->m;
-	const size_t width = m->elem_size;
 
-	if (m->ld * width % 16 || !vector_of(job))
-		return 0;
-	return m->array || ((uintptr_t)job->address % 16 == 0 &&
-			    (m->count == 1 || m->stride * width % 16 == 0));
+	return m->ld * m->elem_size % 16 == 0 && (m->array || begins_at(job, 16)) && vector_of(job);
+}
+
+/* What memory likes is rows of tiles at multiples of 256 bytes.  On others, elements of 4 and 8
+ * bytes do better by `shifted` (docs/PERFORMANCE.md). */
+static int prefers_vector(const struct job *job)
+{
+	const size_t width = job->m->elem_size;
+
+	return serves_vector(job) && ((width != 4 && width != 8) || job->m->ld * width % 128 == 0);
 }
 
 static tsw_status launch_vector(const struct job *job)
 {
-	return launch_pairs(job, vector_of(job), (unsigned)job->m->elem_size);
+	struct tsw_tiles p = tiles_of(job, (unsigned)job->m->elem_size);
+
+	return launch_pairs(job, vector_of(job), &p);
 }
 
-static int serves_all(const struct job *job)
+/* ---- shifted: any alignment, any width ---- */
+
+static int prepare_shifted(const struct job *job, struct tsw_kernel *kernel, struct tsw_tiles *p)
 {
-	(void)job;
-	return 1;
+	const size_t width = job->m->elem_size;
+	const unsigned unit =
+		width % 16 == 0 && begins_at(job, 16) ? 16 : (unsigned)tsw_elem_unit(width);
+
+	*p = tiles_of(job, unit);
+	return tsw_kernel_shifted(p, job->m->count, unit, job->shared_bytes, kernel);
 }
 
-/* The table: the first kernel that serves a job is the library's choice. */
+static int serves_shifted(const struct job *job)
+{
+	struct tsw_kernel kernel;
+	struct tsw_tiles p;
+
+	return prepare_shifted(job, &kernel, &p);
+}
+
+static tsw_status launch_shifted(const struct job *job)
+{
+	struct tsw_kernel kernel;
+	struct tsw_tiles p;
+
+	prepare_shifted(job, &kernel, &p);
+	return launch_pairs(job, &kernel, &p);
+}
+
+/* The table: the first kernel that prefers a job is the library's choice. */
 static const struct choice {
 	const char *name;
+	int (*prefers)(const struct job *job);
 	int (*serves)(const struct job *job);
 	tsw_status (*launch)(const struct job *job);
 } choices[] = {
-	{"vector", serves_vector, launch_vector},
-	{"tile33", serves_all, launch_tile33},
+	{"vector", prefers_vector, serves_vector, launch_vector},
+	{"shifted", serves_shifted, serves_shifted, launch_shifted},
+	{"tile33", serves_tile33, serves_tile33, launch_tile33},
 };
 
 #define CHOICES (sizeof choices / sizeof *choices)
@@ -107,7 +164,7 @@ const char *tsw_cuda_kernel_name(size_t index)
 
 /* ---- the calls ------------------------------------------------------------------------------- */
 
-/* By the kernel of that name, or, for NULL, by the first that serves. */
+/* By the kernel of that name, or, for NULL, by the first that prefers the job. */
 static tsw_status transpose_by(const char *kernel, const struct tsw_matrices *m, tsw_stream stream,
 			       uint64_t grid_limit)
 {
@@ -118,7 +175,8 @@ static tsw_status transpose_by(const char *kernel, const struct tsw_matrices *m,
 		return TSW_OK;
 	TRY(tsw_cuda_shared_bytes(&job.shared_bytes));
 	for (size_t i = 0; i < CHOICES; i++)
-		if ((!kernel || strcmp(kernel, choices[i].name) == 0) && choices[i].serves(&job))
+		if (kernel ? strcmp(kernel, choices[i].name) == 0 && choices[i].serves(&job)
+			   : choices[i].prefers(&job))
 			return choices[i].launch(&job);
 	return tsw_fail(TSW_ERR_UNSUPPORTED,
 			"kernel %s does not serve n = %zu, elem_size = %zu here", kernel, m->n,
