@@ -1,6 +1,6 @@
-/* The host engine from inside: every instruction set this machine can run, every width, sides around
- * the edges of blocks and tiles, every order of blocks, any address, any split into parts; no byte
- * outside the window is written, no page outside it is touched.  Bit for bit. */
+/* The host engine from inside: every instruction set this machine can run, every width, sides
+ * around the edges of blocks and tiles, every order of blocks, any address, any split into parts;
+ * no byte outside the window is written, no page outside it is touched.  Bit for bit. */
 #include "cpu/cpu.h"
 #include "cpu/plan.h"
 #include "support.h"
@@ -15,8 +15,8 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static const char *const isa_names[] = {"avx512", "avx2", "neon", "c"};
-static const size_t widths[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 20, 24,
-                                31, 32, 48, 63, 64, 65, 100, 512, 4096};
+static const size_t widths[] = {1,  2,	3,  4,	5,  6,	7,  8,	9,  10, 11, 12,	 13,  14,
+				15, 16, 17, 20, 24, 31, 32, 48, 63, 64, 65, 100, 512, 4096};
 static const enum tsw_order orders[] = {TSW_ROWS, TSW_DIAGONALS, TSW_STAGED};
 
 #define PER_ISA COUNT_OF(widths)
@@ -60,7 +60,7 @@ struct specimen {
 };
 
 static struct specimen specimen(const struct tsw_isa *isa, struct tsw_shape s, size_t offset,
-                                enum tsw_flush flush)
+				enum tsw_flush flush)
 {
 	struct specimen x = {.s = s, .offset = offset, .isa = isa};
 
@@ -77,26 +77,23 @@ static void finish(struct specimen *x, const char *how)
 	const char *spoilt = tsw_guarded_spoilt(&x->g);
 
 	tsw_require(!wrong && !spoilt, "%s, n = %zu, ld = %zu, elem_size = %zu, offset %zu, %s: %s",
-	            x->isa->name, x->s.n, x->s.ld, x->s.elem_size, x->offset, how,
-	            wrong ? wrong : spoilt);
+		    x->isa->name, x->s.n, x->s.ld, x->s.elem_size, x->offset, how,
+		    wrong ? wrong : spoilt);
 	for (size_t i = 0; i < x->offset; i++)
 		tsw_require(x->g.p[i] == 0xa5, "%s: byte %zu before the matrix changed",
-		            x->isa->name, x->offset - i);
+			    x->isa->name, x->offset - i);
 	tsw_guarded_free(&x->g);
 }
 
 static struct tsw_matrices matrices(const struct specimen *x)
 {
-	return (struct tsw_matrices){.base = x->a,
-	                             .n = x->s.n,
-	                             .ld = x->s.ld,
-	                             .elem_size = x->s.elem_size,
-	                             .count = 1};
+	return (struct tsw_matrices){
+		.base = x->a, .n = x->s.n, .ld = x->s.ld, .elem_size = x->s.elem_size, .count = 1};
 }
 
 /* The plan for a matrix far larger than this one, so that a small matrix has many tiles. */
 static struct tsw_plan plan_as_if_large(const struct tsw_matrices *m, const struct tsw_isa *isa,
-                                        enum tsw_order order, size_t blocks)
+					enum tsw_order order, size_t blocks)
 {
 	struct tsw_plan p = tsw_cpu_plan(m, isa);
 
@@ -114,7 +111,7 @@ static void run_in_parts(const struct tsw_plan *p, const struct tsw_matrices *m,
 }
 
 static void check_plan(const struct tsw_isa *isa, struct tsw_shape s, size_t offset,
-                       enum tsw_order order, size_t blocks, uint64_t parts, enum tsw_flush flush)
+		       enum tsw_order order, size_t blocks, uint64_t parts, enum tsw_flush flush)
 {
 	struct specimen x = specimen(isa, s, offset, flush);
 	struct tsw_matrices m = matrices(&x);
@@ -142,8 +139,8 @@ START_TEST(sides_around_edges)
 			if (tsw_shape_bytes(s) > 8 << 20 || n < 2)
 				continue;
 			check_plan(isa, s, offset, orders[(blocks + around) % 3], 2,
-			           1 + tsw_random_below(&state, 5),
-			           around % 2 ? TSW_FLUSH_LEFT : TSW_FLUSH_RIGHT);
+				   1 + tsw_random_below(&state, 5),
+				   around % 2 ? TSW_FLUSH_LEFT : TSW_FLUSH_RIGHT);
 		}
 }
 END_TEST
@@ -156,8 +153,8 @@ START_TEST(every_small_side)
 	for (size_t n = 2; n <= most && n <= 70; n++)
 		for (size_t pad = 0; pad < 2; pad++) {
 			struct tsw_shape s = {n, n + pad, width};
-			struct specimen x = specimen(isa, s, 0, pad ? TSW_FLUSH_LEFT
-			                                            : TSW_FLUSH_RIGHT);
+			struct specimen x =
+				specimen(isa, s, 0, pad ? TSW_FLUSH_LEFT : TSW_FLUSH_RIGHT);
 			struct tsw_matrices m = matrices(&x);
 			struct tsw_plan p = tsw_cpu_plan(&m, isa);
 
@@ -182,9 +179,9 @@ START_TEST(every_offset)
 		size_t ld = lines % width ? n : lines / width;
 
 		check_plan(isa, (struct tsw_shape){n, ld, width}, offset, orders[offset % 3], 2, 3,
-		           TSW_FLUSH_LEFT);
+			   TSW_FLUSH_LEFT);
 		check_plan(isa, (struct tsw_shape){n, n, width}, offset, orders[(offset + 1) % 3],
-		           1 + offset % 3, 2, TSW_FLUSH_RIGHT);
+			   1 + offset % 3, 2, TSW_FLUSH_RIGHT);
 	}
 }
 END_TEST
@@ -192,33 +189,31 @@ END_TEST
 /* Row r of the window ends (or begins) where page 2 r + 1 of the map ends (or begins), and the page
  * after (before) it is not there: the padding of a wide matrix may belong to somebody else. */
 static void check_unmapped_padding(const struct tsw_isa *isa, size_t width, size_t n, int at_end,
-                                   enum tsw_order order)
+				   enum tsw_order order)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), stride = 2 * page;
 	size_t row_bytes = n * width;
-	unsigned char *map = mmap(NULL, (n + 1) * stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
-	                          -1, 0);
+	unsigned char *map =
+		mmap(NULL, (n + 1) * stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	unsigned char *a = map + page + (at_end ? page - row_bytes : 0);
 	const unsigned char *pattern = tsw_pattern(n * row_bytes);
-	struct tsw_matrices m = {.base = a,
-	                         .n = n,
-	                         .ld = stride / width,
-	                         .elem_size = width,
-	                         .count = 1};
+	struct tsw_matrices m = {
+		.base = a, .n = n, .ld = stride / width, .elem_size = width, .count = 1};
 	struct tsw_plan p = plan_as_if_large(&m, isa, order, 1);
 
 	ck_assert_ptr_ne(map, MAP_FAILED);
 	for (size_t r = 0; r < n; r++) {
-		ck_assert_int_eq(mprotect(map + page + r * stride, page, PROT_READ | PROT_WRITE), 0);
+		ck_assert_int_eq(mprotect(map + page + r * stride, page, PROT_READ | PROT_WRITE),
+				 0);
 		memcpy(a + r * stride, pattern + r * row_bytes, row_bytes);
 	}
 	run_in_parts(&p, &m, 2);
 	for (size_t r = 0; r < n; r++)
 		for (size_t c = 0; c < n; c++)
 			tsw_require(!memcmp(a + r * stride + c * width,
-			                    pattern + c * row_bytes + r * width, width),
-			            "%s: elem_size %zu, n = %zu: element (%zu, %zu)", isa->name,
-			            width, n, r, c);
+					    pattern + c * row_bytes + r * width, width),
+				    "%s: elem_size %zu, n = %zu: element (%zu, %zu)", isa->name,
+				    width, n, r, c);
 	munmap(map, (n + 1) * stride);
 }
 
@@ -264,10 +259,10 @@ START_TEST(large_as_planned)
 }
 END_TEST
 
-/* Batches, apart and side by side, strided and by pointers, split in every number of parts: matrices
- * of one block, of one tile, of several. */
+/* Batches, apart and side by side, strided and by pointers, split in every number of parts:
+ * matrices of one block, of one tile, of several. */
 static void check_batch(const struct tsw_isa *isa, size_t width, size_t n, size_t count, int beside,
-                        int by_pointers, uint64_t parts)
+			int by_pointers, uint64_t parts)
 {
 	size_t gap = 1, stride = beside ? n + gap : n * (n + 2) + gap;
 	size_t ld = beside ? (count - 1) * stride + n + gap : n + 2;
@@ -276,11 +271,11 @@ static void check_batch(const struct tsw_isa *isa, size_t width, size_t n, size_
 	unsigned char *expected = malloc(elements * width);
 	void *pointers[64];
 	struct tsw_matrices m = {.base = g.p,
-	                         .n = n,
-	                         .ld = ld,
-	                         .elem_size = width,
-	                         .stride = stride,
-	                         .count = count};
+				 .n = n,
+				 .ld = ld,
+				 .elem_size = width,
+				 .stride = stride,
+				 .count = count};
 	struct tsw_plan p;
 	const char *wrong;
 
@@ -290,7 +285,7 @@ static void check_batch(const struct tsw_isa *isa, size_t width, size_t n, size_
 	for (size_t b = 0; b < count; b++) {
 		pointers[b] = g.p + b * stride * width;
 		tsw_oracle_window(pointers[b], expected + b * stride * width,
-		                  (struct tsw_shape){n, ld, width});
+				  (struct tsw_shape){n, ld, width});
 	}
 	if (by_pointers) {
 		m.base = NULL;
@@ -299,9 +294,10 @@ static void check_batch(const struct tsw_isa *isa, size_t width, size_t n, size_
 	p = plan_as_if_large(&m, isa, TSW_ROWS, 2);
 	run_in_parts(&p, &m, parts);
 	wrong = tsw_wrong_bytes(g.p, expected, elements * width);
-	tsw_require(!wrong,
-	            "%s: elem_size %zu, %zu matrices of n = %zu, ld = %zu, stride %zu, %d parts: %s",
-	            isa->name, width, count, n, ld, stride, (int)parts, wrong);
+	tsw_require(
+		!wrong,
+		"%s: elem_size %zu, %zu matrices of n = %zu, ld = %zu, stride %zu, %d parts: %s",
+		isa->name, width, count, n, ld, stride, (int)parts, wrong);
 	free(expected);
 	tsw_guarded_free(&g);
 }
@@ -316,12 +312,13 @@ START_TEST(batches)
 	block = block_of(isa, width);
 	for (int how = 0; how < 4; how++)
 		for (uint64_t parts = 1; parts <= 9; parts += 2) {
-			size_t sides[] = {1 + parts % 4, block, block + 1, 2 * block, 3 * block + 1};
+			size_t sides[] = {1 + parts % 4, block, block + 1, 2 * block,
+					  3 * block + 1};
 
 			check_batch(isa, width, sides[parts / 2], 1 + 3 * parts, how % 2, how / 2,
-			            parts);
+				    parts);
 			check_batch(isa, width, sides[4 - parts / 2], 1 + parts / 2, how % 2,
-			            how / 2, parts);
+				    how / 2, parts);
 		}
 }
 END_TEST
@@ -339,20 +336,22 @@ START_TEST(dense_batches)
 		struct tsw_guarded g = tsw_guarded_new(count * bytes, TSW_FLUSH_RIGHT);
 		const unsigned char *pattern = tsw_pattern(count * bytes);
 		struct tsw_matrices m = {.base = g.p,
-		                         .n = n,
-		                         .ld = n,
-		                         .elem_size = width,
-		                         .stride = n * n,
-		                         .count = count};
+					 .n = n,
+					 .ld = n,
+					 .elem_size = width,
+					 .stride = n * n,
+					 .count = count};
 		struct tsw_plan p = tsw_cpu_plan(&m, isa);
 
 		tsw_fill(g.p, count * bytes);
 		run_in_parts(&p, &m, n);
 		for (size_t b = 0; b < count; b++) {
-			const char *wrong = tsw_wrong_transpose(g.p + b * bytes, pattern + b * bytes,
-			                                        (struct tsw_shape){n, n, width});
+			const char *wrong =
+				tsw_wrong_transpose(g.p + b * bytes, pattern + b * bytes,
+						    (struct tsw_shape){n, n, width});
 
-			tsw_require(!wrong, "%s: matrix %zu of n = %zu: %s", isa->name, b, n, wrong);
+			tsw_require(!wrong, "%s: matrix %zu of n = %zu: %s", isa->name, b, n,
+				    wrong);
 		}
 		tsw_guarded_free(&g);
 	}
@@ -371,7 +370,8 @@ START_TEST(parts_are_of_equal_work)
 	for (size_t part = 0; part < parts; part++) {
 		size_t moved = 0;
 
-		for (size_t x = 0; x < n * n; x++) /* no byte above the diagonal equals its mirror */
+		for (size_t x = 0; x < n * n;
+		     x++) /* no byte above the diagonal equals its mirror */
 			a[x] = (unsigned char)(x / n < x % n);
 		memcpy(before, a, n * n);
 		tsw_cpu_run_part(&p, &m, part, parts);
@@ -399,16 +399,17 @@ START_TEST(out_of_place)
 	block = kernel->block;
 	for (size_t pad = 0; pad < 3; pad++) {
 		size_t count = 3, rows = block, cols = count * block, ld = cols + pad;
-		unsigned char *b = malloc(rows * ld * width), *a = malloc(cols * (rows + pad) * width);
+		unsigned char *b = malloc(rows * ld * width),
+			      *a = malloc(cols * (rows + pad) * width);
 		struct tsw_strip s = {.a = a,
-		                      .b = b,
-		                      .sa = (rows + pad) * width,
-		                      .sb = ld * width,
-		                      .step_a = block * (rows + pad) * width,
-		                      .step_b = block * width,
-		                      .next_b = b,
-		                      .count = count,
-		                      .width = width};
+				      .b = b,
+				      .sa = (rows + pad) * width,
+				      .sb = ld * width,
+				      .step_a = block * (rows + pad) * width,
+				      .step_b = block * width,
+				      .next_b = b,
+				      .count = count,
+				      .width = width};
 
 		ck_assert(a && b);
 		tsw_fill(b, rows * ld * width);
@@ -416,9 +417,9 @@ START_TEST(out_of_place)
 		for (size_t r = 0; r < rows; r++)
 			for (size_t c = 0; c < cols; c++)
 				tsw_require(!memcmp(a + c * s.sa + r * width,
-				                    b + r * s.sb + c * width, width),
-				            "%s: elem_size %zu: element (%zu, %zu)", isa->name,
-				            width, r, c);
+						    b + r * s.sb + c * width, width),
+					    "%s: elem_size %zu: element (%zu, %zu)", isa->name,
+					    width, r, c);
 		free(a);
 		free(b);
 	}
@@ -448,7 +449,7 @@ static void picked_under(const char *setting, char *name, size_t size)
 
 	ck_assert_int_gt(readlink("/proc/self/exe", self, sizeof self - 1), 0);
 	snprintf(command, sizeof command, "TILESWAP_ISA='%s' %.100s '%s' --print-isa", setting,
-	         emulator ? emulator : "", self);
+		 emulator ? emulator : "", self);
 	out = popen(command, "r");
 	ck_assert_ptr_nonnull(out);
 	ck_assert_ptr_nonnull(fgets(name, (int)size, out));

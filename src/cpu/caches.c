@@ -33,8 +33,10 @@ static void ask(void)
 {
 	long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE), ways = sysconf(_SC_LEVEL2_CACHE_ASSOC);
 
-	caches.l2_bytes = within(bytes > 0 ? (size_t)bytes : sysfs_number("size"), 128 << 10, 8 << 20);
-	caches.l2_ways = within(ways > 0 ? (size_t)ways : sysfs_number("ways_of_associativity"), 4, 64);
+	caches.l2_bytes =
+		within(bytes > 0 ? (size_t)bytes : sysfs_number("size"), 128 << 10, 8 << 20);
+	caches.l2_ways =
+		within(ways > 0 ? (size_t)ways : sysfs_number("ways_of_associativity"), 4, 64);
 }
 
 const struct tsw_caches *tsw_cpu_caches(void)

@@ -1,8 +1,8 @@
 /* Register micro-kernels: one table per instruction set, from the width of an element to the
  * functions that transpose blocks of it.
  *
- * A block is `block` x `block` elements.  Where the width is a power of two up to 16 its rows are 64
- * bytes, one cache line if the matrix is aligned:
+ * A block is `block` x `block` elements.  Where the width is a power of two up to 16 its rows are
+ * 64 bytes, one cache line if the matrix is aligned:
  *
  *     width      1      2      4     8    16        3     5..7   9..15
  *     block  64x64  32x32  16x16   8x8   4x4    16x16     8x8     4x4
@@ -26,8 +26,9 @@ struct tsw_strip {
 	size_t step_a, step_b;
 	const unsigned char *next_a, *next_b;
 	size_t count;
-	size_t lines;
-	size_t width; /* bytes of an element */
+	size_t lines;  /* of a row to fetch, row by row; 0 where it is block by block */
+	size_t width;  /* bytes of an element */
+	int colliding; /* the rows of a block fall into few sets of the cache */
 };
 
 /* `count` matrices of side <= block, `step` bytes apart. */
@@ -40,14 +41,15 @@ struct tsw_kernel {
 	size_t block; /* side in elements */
 	void (*swap)(const struct tsw_strip *s);
 
-	/* The same for one pair of blocks cut short: rows x cols elements at a, cols x rows at b. */
+	/* The same for one pair of blocks cut short: rows x cols elements at a, cols x rows at b.
+	 */
 	void (*swap_ragged)(unsigned char *a, size_t sa, unsigned char *b, size_t sb, size_t rows,
-	                    size_t cols, size_t width);
+			    size_t cols, size_t width);
 
 	/* Transposes side x side elements in their own place, any side, and fetches the square at
 	 * `next`, if not NULL, with the same stride. */
 	void (*turn)(unsigned char *a, size_t sa, size_t side, size_t width,
-	             const unsigned char *next);
+		     const unsigned char *next);
 
 	/* The same for many. */
 	void (*turn_row)(const struct tsw_row *row);
@@ -60,14 +62,14 @@ struct tsw_kernel {
 /* rows x cols elements of `width` > 16 bytes at a, cols x rows at b, change places; where a == b
  * only those above the diagonal.  next_a and next_b as in a strip. */
 typedef void tsw_swap_wide(unsigned char *a, size_t sa, unsigned char *b, size_t sb, size_t rows,
-                           size_t cols, size_t width, const unsigned char *next_a,
-                           const unsigned char *next_b);
+			   size_t cols, size_t width, const unsigned char *next_a,
+			   const unsigned char *next_b);
 
 /* Copies `rows` rows of nbytes, ss bytes apart at src and ds at dst, which are congruent modulo 64,
  * in whole cache lines but for the ends.  Lines of the side that is a matrix are fetched a few rows
  * before their turn: src if `in`, else dst. */
 typedef void tsw_copy_rows(unsigned char *dst, size_t ds, const unsigned char *src, size_t ss,
-                           size_t rows, size_t nbytes, int in);
+			   size_t rows, size_t nbytes, int in);
 
 struct tsw_isa {
 	const char *name;

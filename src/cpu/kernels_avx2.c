@@ -25,9 +25,8 @@ X256 void store(unsigned char *p, vec v)
 
 X256 vec gather(const unsigned char *p, size_t step)
 {
-	return _mm256_inserti128_si256(
-		_mm256_castsi128_si256(_mm_loadu_si128((const void *)p)),
-		_mm_loadu_si128((const void *)(p + step)), 1);
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)p)),
+				       _mm_loadu_si128((const void *)(p + step)), 1);
 }
 
 #define lo1 _mm256_unpacklo_epi8

@@ -34,7 +34,7 @@ X512 vec gather(const unsigned char *p, size_t step)
 	v = _mm512_mask_broadcast_i32x4(v, 0x00f0, _mm_loadu_si128((const void *)(p + step)));
 	v = _mm512_mask_broadcast_i32x4(v, 0x0f00, _mm_loadu_si128((const void *)(p + 2 * step)));
 	return _mm512_mask_broadcast_i32x4(v, 0xf000,
-	                                   _mm_loadu_si128((const void *)(p + 3 * step)));
+					   _mm_loadu_si128((const void *)(p + 3 * step)));
 }
 
 #define lo1 _mm512_unpacklo_epi8
@@ -75,7 +75,7 @@ X512 void rows8(vec v[8])
 
 	_Pragma("GCC unroll 8") for (int i = 0; i < 4; i++)
 	{
-		u[i] = lo8(v[2 * i], v[2 * i + 1]);     /* row 2i, 2i+1; columns 0 2 4 6 */
+		u[i] = lo8(v[2 * i], v[2 * i + 1]);	/* row 2i, 2i+1; columns 0 2 4 6 */
 		u[4 + i] = hi8(v[2 * i], v[2 * i + 1]); /* columns 1 3 5 7 */
 	}
 	_Pragma("GCC unroll 8") for (int i = 0; i < 2; i++)
@@ -135,8 +135,8 @@ X512 int turn_tiny8(unsigned char *a, size_t sa, size_t side)
 
 	if (side > 4)
 		return 0;
-	_Pragma("GCC unroll 4") for (size_t i = 0; i < 4; i++)
-		v[i] = i < side ? _mm256_maskz_loadu_epi64(m, a + i * sa) : _mm256_setzero_si256();
+	_Pragma("GCC unroll 4") for (size_t i = 0; i < 4; i++) v[i] =
+		i < side ? _mm256_maskz_loadu_epi64(m, a + i * sa) : _mm256_setzero_si256();
 	x = _mm256_unpacklo_epi64(v[0], v[1]);
 	y = _mm256_unpackhi_epi64(v[0], v[1]);
 	z = _mm256_unpacklo_epi64(v[2], v[3]);
@@ -157,8 +157,8 @@ X512 int turn_tiny4(unsigned char *a, size_t sa, size_t side)
 
 	if (side > 8)
 		return 0;
-	_Pragma("GCC unroll 8") for (size_t i = 0; i < 8; i++)
-		v[i] = i < side ? _mm256_maskz_loadu_epi32(m, a + i * sa) : _mm256_setzero_si256();
+	_Pragma("GCC unroll 8") for (size_t i = 0; i < 8; i++) v[i] =
+		i < side ? _mm256_maskz_loadu_epi32(m, a + i * sa) : _mm256_setzero_si256();
 	_Pragma("GCC unroll 8") for (int i = 0; i < 8; i += 4)
 	{
 		x = _mm256_unpacklo_epi32(v[i], v[i + 2]);
@@ -171,9 +171,10 @@ X512 int turn_tiny4(unsigned char *a, size_t sa, size_t side)
 		v[i + 3] = _mm256_unpackhi_epi32(z, w);
 	}
 	_Pragma("GCC unroll 8") for (size_t i = 0; i < 8; i++) if (i < side)
-		_mm256_mask_storeu_epi32(a + i * sa, m,
-		                         i < 4 ? _mm256_permute2x128_si256(v[i % 4], v[i % 4 + 4], 0x20)
-		                               : _mm256_permute2x128_si256(v[i % 4], v[i % 4 + 4], 0x31));
+		_mm256_mask_storeu_epi32(
+			a + i * sa, m,
+			i < 4 ? _mm256_permute2x128_si256(v[i % 4], v[i % 4 + 4], 0x20)
+			      : _mm256_permute2x128_si256(v[i % 4], v[i % 4 + 4], 0x31));
 	return 1;
 }
 
@@ -251,10 +252,10 @@ X512 void odd_begin(struct odd *o, size_t width, size_t field)
 		size_t in = x % 16, skip = x / 16 * run % 2;
 
 		bytes[x] = in % field < width
-		                   ? (unsigned char)(in / field * width + in % field + skip)
-		                   : 0x80;
-		packed_bytes[x] = in < run ? (unsigned char)(in / width * field + in % width)
-		                           : 0x80;
+				   ? (unsigned char)(in / field * width + in % field + skip)
+				   : 0x80;
+		packed_bytes[x] =
+			in < run ? (unsigned char)(in / width * field + in % width) : 0x80;
 	}
 	o->spread_words = _mm512_loadu_si512(words);
 	o->spread_bytes = _mm512_loadu_si512(bytes);
@@ -270,9 +271,8 @@ X512 vec spread_row(const unsigned char *p, const struct odd *o)
 	vec v;
 
 	if (o->run == 12)
-		v = _mm512_inserti32x4(
-			_mm512_castsi256_si512(_mm256_loadu_si256((const void *)p)),
-			_mm_loadu_si128((const void *)(p + 32)), 2);
+		v = _mm512_inserti32x4(_mm512_castsi256_si512(_mm256_loadu_si256((const void *)p)),
+				       _mm_loadu_si128((const void *)(p + 32)), 2);
 	else
 		v = _mm512_maskz_loadu_epi8(o->row, p);
 	return _mm512_shuffle_epi8(_mm512_permutexvar_epi16(o->spread_words, v), o->spread_bytes);

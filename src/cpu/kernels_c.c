@@ -37,13 +37,13 @@ PLAIN vec gather(const unsigned char *p, size_t step)
 PLAIN vec lo1(vec x, vec y)
 {
 	return __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7,
-	                               23);
+				       23);
 }
 
 PLAIN vec hi1(vec x, vec y)
 {
 	return __builtin_shufflevector(x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30,
-	                               15, 31);
+				       15, 31);
 }
 
 PLAIN vec lo2(vec x, vec y)

@@ -30,8 +30,8 @@ NEON vec gather(const unsigned char *p, size_t step)
 }
 
 #define ZIP(half, width, bits)                                                                     \
-	vreinterpretq_u8_u##bits(                                                                  \
-		vzip##half##q_u##bits(vreinterpretq_u##bits##_u8(x), vreinterpretq_u##bits##_u8(y)))
+	vreinterpretq_u8_u##bits(vzip##half##q_u##bits(vreinterpretq_u##bits##_u8(x),              \
+						       vreinterpretq_u##bits##_u8(y)))
 
 NEON vec lo1(vec x, vec y)
 {

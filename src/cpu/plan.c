@@ -5,11 +5,12 @@
 
 /* Rows that are a multiple of 4096 bytes apart, or nearly, fall into the same few sets of the
  * caches: a tile's lines throw each other out long before the cache is full.  Every other row
- * doing so is no better. */
-static int rows_collide(size_t stride)
+ * doing so is no better, nor is every fourth where a block has as many as 64. */
+static int rows_collide(size_t stride, size_t block)
 {
-	for (size_t k = 1; k <= 2; k++) {
-		size_t past = k * stride % 4096, distance = past < 2048 ? past : 4096 - past;
+	for (size_t k = 1; k <= (block >= 64 ? 4 : 2); k *= 2) {
+		size_t past = k * (stride % 4096) % 4096;
+		size_t distance = past < 2048 ? past : 4096 - past;
 
 		if (distance < TSW_LINE)
 			return 1;
@@ -18,11 +19,12 @@ static int rows_collide(size_t stride)
 }
 
 /* Where sets are wide, lines that are thrown out come back in time from the third level and small
- * tiles in plain order are best.  Where they are narrow, the blocks along a diagonal spread over all
- * sets; rows that do not begin on a cache line deny that, and both tiles go by way of a buffer. */
+ * tiles in plain order are best.  Where they are narrow, the blocks along a diagonal spread over
+ * all sets; rows that do not begin on a cache line deny that, and both tiles go by way of a buffer.
+ */
 static enum tsw_order order_of(const struct tsw_plan *p)
 {
-	if (!p->kernel || !p->fetch || !rows_collide(p->stride) || tsw_cpu_caches()->l2_ways > 8)
+	if (!p->kernel || !p->fetch || !p->colliding || tsw_cpu_caches()->l2_ways > 8)
 		return TSW_ROWS;
 	return p->align ? TSW_DIAGONALS : TSW_STAGED;
 }
@@ -35,7 +37,7 @@ static size_t tile_side(const struct tsw_plan *p)
 
 	if (p->order == TSW_DIAGONALS || !p->fetch)
 		side = 1024 / p->width;
-	else if (p->order == TSW_ROWS && rows_collide(p->stride))
+	else if (p->order == TSW_ROWS && p->colliding)
 		side = 256 / p->width;
 	else
 		side = 512 / p->width;
@@ -48,14 +50,15 @@ static size_t tile_side(const struct tsw_plan *p)
 struct tsw_plan tsw_cpu_plan(const struct tsw_matrices *m, const struct tsw_isa *isa)
 {
 	struct tsw_plan p = {.isa = isa,
-	                     .kernel = m->elem_size <= 16 ? isa->kernel[m->elem_size] : NULL,
-	                     .width = m->elem_size,
-	                     .stride = m->ld * m->elem_size,
-	                     .n = m->n};
+			     .kernel = m->elem_size <= 16 ? isa->kernel[m->elem_size] : NULL,
+			     .width = m->elem_size,
+			     .stride = m->ld * m->elem_size,
+			     .n = m->n};
 
 	p.block = p.kernel ? p.kernel->block : 1;
 	p.fetch = m->n > tsw_cpu_caches()->l2_bytes / (m->n * m->elem_size);
 	p.align = p.kernel && p.stride % TSW_LINE == 0 && p.block * p.width == TSW_LINE;
+	p.colliding = rows_collide(p.stride, p.block);
 	p.order = order_of(&p);
 	p.tile = tile_side(&p);
 	return p;

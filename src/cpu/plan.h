@@ -15,11 +15,12 @@ struct tsw_plan {
 	const struct tsw_isa *isa;
 	const struct tsw_kernel *kernel; /* NULL: whole elements are swapped */
 	enum tsw_order order;
-	size_t block, tile; /* sides in elements; a tile is a whole number of blocks */
+	size_t block, tile;   /* sides in elements; a tile is a whole number of blocks */
 	size_t width, stride; /* bytes of an element, bytes from row to row */
 	size_t n;
-	int fetch; /* worth fetching ahead: the matrix is larger than the second-level cache */
-	int align; /* tiles may be shifted so that their rows begin on a cache line */
+	int fetch;     /* worth fetching ahead: the matrix is larger than the second-level cache */
+	int colliding; /* rows fall into few sets of the cache */
+	int align;     /* tiles may be shifted so that their rows begin on a cache line */
 };
 
 struct tsw_plan tsw_cpu_plan(const struct tsw_matrices *m, const struct tsw_isa *isa);
@@ -27,7 +28,7 @@ struct tsw_plan tsw_cpu_plan(const struct tsw_matrices *m, const struct tsw_isa 
 /* What thread `part` of `parts` does: the parts are disjoint, together the whole, and of equal
  * work. */
 void tsw_cpu_run_part(const struct tsw_plan *plan, const struct tsw_matrices *m, uint64_t part,
-                      uint64_t parts);
+		      uint64_t parts);
 
 /* Transposes with that plan. */
 void tsw_cpu_run(const struct tsw_plan *plan, const struct tsw_matrices *m, int nthreads);

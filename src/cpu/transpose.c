@@ -71,10 +71,10 @@ static struct tiles tiles_at(const struct grid *g, struct tsw_pair p)
 	size_t i = tile_start(g, p.i), j = tile_start(g, p.j);
 
 	return (struct tiles){.a = g->base + i * plan->stride + j * plan->width,
-	                      .b = g->base + j * plan->stride + i * plan->width,
-	                      .rows = tile_side(g, p.i),
-	                      .cols = tile_side(g, p.j),
-	                      .stride = plan->stride};
+			      .b = g->base + j * plan->stride + i * plan->width,
+			      .rows = tile_side(g, p.i),
+			      .cols = tile_side(g, p.j),
+			      .stride = plan->stride};
 }
 
 /* ---- one pair -------------------------------------------------------------------------------- */
@@ -88,18 +88,19 @@ static size_t row_lines(const struct tsw_plan *p, size_t nbytes)
 /* The strip of blocks that begins at block (r, c) of tile a and (c, r) of tile b, with the same
  * blocks of `next`. */
 static void swap_strip(const struct tsw_plan *p, const struct tiles *t, size_t r, size_t c,
-                       size_t count, int diagonal, const struct tiles *next, size_t next_r,
-                       size_t next_c)
+		       size_t count, int diagonal, const struct tiles *next, size_t next_r,
+		       size_t next_c)
 {
 	size_t down = p->block * t->stride, right = p->block * p->width;
 	struct tsw_strip s = {.a = t->a + r * down + c * right,
-	                      .b = t->b + c * down + r * right,
-	                      .sa = t->stride,
-	                      .sb = t->stride,
-	                      .step_a = diagonal ? down + right : right,
-	                      .step_b = diagonal ? down + right : down,
-	                      .count = count,
-	                      .width = p->width};
+			      .b = t->b + c * down + r * right,
+			      .sa = t->stride,
+			      .sb = t->stride,
+			      .step_a = diagonal ? down + right : right,
+			      .step_b = diagonal ? down + right : down,
+			      .count = count,
+			      .width = p->width,
+			      .colliding = p->colliding && next};
 
 	if (next) {
 		s.next_a = next->a + next_r * down + next_c * right;
@@ -121,11 +122,10 @@ static void swap_edges(const struct tsw_plan *p, const struct tiles *t)
 
 	for (size_t r = 0; r < t->rows; r += block)
 		for (size_t c = r < whole_rows ? whole_cols : 0; c < t->cols; c += block)
-			p->kernel->swap_ragged(
-				t->a + r * t->stride + c * p->width, t->stride,
-				t->b + c * t->stride + r * p->width, t->stride,
-				t->rows - r < block ? t->rows - r : block,
-				t->cols - c < block ? t->cols - c : block, p->width);
+			p->kernel->swap_ragged(t->a + r * t->stride + c * p->width, t->stride,
+					       t->b + c * t->stride + r * p->width, t->stride,
+					       t->rows - r < block ? t->rows - r : block,
+					       t->cols - c < block ? t->cols - c : block, p->width);
 }
 
 static void swap_by_rows(const struct tsw_plan *p, const struct tiles *t, const struct tiles *next)
@@ -140,7 +140,7 @@ static void swap_by_rows(const struct tsw_plan *p, const struct tiles *t, const 
 /* Diagonal d of a grid of rows x cols blocks begins at (0, d), or, for the part that wraps round,
  * at (side - d, 0). */
 static void swap_by_diagonals(const struct tsw_plan *p, const struct tiles *t,
-                              const struct tiles *next)
+			      const struct tiles *next)
 {
 	size_t rows = t->rows / p->block, cols = t->cols / p->block;
 	size_t side = rows > cols ? rows : cols;
@@ -151,10 +151,10 @@ static void swap_by_diagonals(const struct tsw_plan *p, const struct tiles *t,
 
 		if (d < cols)
 			swap_strip(p, t, 0, d, rows < cols - d ? rows : cols - d, 1, ahead, 0,
-			           ahead_d);
+				   ahead_d);
 		if (wrap < rows)
 			swap_strip(p, t, wrap, 0, rows - wrap < cols ? rows - wrap : cols, 1, ahead,
-			           ahead_d ? wrap - 1 : wrap, ahead_d ? 0 : wrap);
+				   ahead_d ? wrap - 1 : wrap, ahead_d ? 0 : wrap);
 	}
 	swap_edges(p, t);
 }
@@ -177,10 +177,10 @@ static void swap_staged(const struct grid *g, const struct tiles *t)
 {
 	const struct tsw_plan *p = g->plan;
 	struct tiles s = {.a = g->stage + (uintptr_t)t->a % TSW_LINE,
-	                  .b = g->stage + stage_bytes(p) + (uintptr_t)t->b % TSW_LINE,
-	                  .rows = t->rows,
-	                  .cols = t->cols,
-	                  .stride = stage_stride(p)};
+			  .b = g->stage + stage_bytes(p) + (uintptr_t)t->b % TSW_LINE,
+			  .rows = t->rows,
+			  .cols = t->cols,
+			  .stride = stage_stride(p)};
 	size_t a_bytes = t->cols * p->width, b_bytes = t->rows * p->width;
 
 	p->isa->copy(s.a, s.stride, t->a, t->stride, t->rows, a_bytes, 1);
@@ -199,7 +199,7 @@ static void swap_pair(const struct grid *g, struct tsw_pair pair, const struct t
 		next = NULL;
 	if (!p->kernel)
 		p->isa->wide(t.a, p->stride, t.b, p->stride, t.rows, t.cols, p->width,
-		             next ? next->a : NULL, next ? next->b : NULL);
+			     next ? next->a : NULL, next ? next->b : NULL);
 	else if (pair.i == pair.j)
 		p->kernel->turn(t.a, t.stride, t.rows, p->width, next ? next->a : NULL);
 	else if (g->stage)
@@ -247,7 +247,7 @@ static void swap_pairs(const struct grid *g, uint64_t from, uint64_t to)
 		struct tiles next;
 
 		after = pair.i < pair.j ? (struct tsw_pair){pair.i + 1, pair.j}
-		                        : (struct tsw_pair){0, pair.j + 1};
+					: (struct tsw_pair){0, pair.j + 1};
 		if (k + 1 < to)
 			next = tiles_at(g, after);
 		swap_pair(g, pair, k + 1 < to ? &next : NULL);
@@ -269,16 +269,16 @@ static uint64_t share(uint64_t total, uint64_t part, uint64_t parts)
 
 /* Matrices of one block each: nothing to plan, the call is all there is. */
 static void turn_blocks(const struct tsw_kernel *kernel, const struct tsw_matrices *m,
-                        uint64_t part, uint64_t parts)
+			uint64_t part, uint64_t parts)
 {
 	size_t width = m->elem_size, begin = share(m->count, part, parts);
 	size_t end = share(m->count, part + 1, parts);
 	struct tsw_row row = {.a = matrix_at(m, begin),
-	                      .stride = m->ld * width,
-	                      .step = m->stride * width,
-	                      .side = m->n,
-	                      .count = end - begin,
-	                      .width = width};
+			      .stride = m->ld * width,
+			      .step = m->stride * width,
+			      .side = m->n,
+			      .count = end - begin,
+			      .width = width};
 
 	if (!m->array) {
 		kernel->turn_row(&row);
@@ -290,20 +290,20 @@ static void turn_blocks(const struct tsw_kernel *kernel, const struct tsw_matric
 
 /* Matrices of one tile each. */
 static void turn_tiles(const struct tsw_plan *p, const struct tsw_matrices *m, uint64_t part,
-                       uint64_t parts)
+		       uint64_t parts)
 {
 	size_t end = share(m->count, part + 1, parts);
 
 	for (size_t b = share(m->count, part, parts); b < end; b++) {
 		p->kernel->turn(matrix_at(m, b), p->stride, m->n, p->width,
-		                b + 1 < end ? matrix_at(m, b + 1) : NULL);
+				b + 1 < end ? matrix_at(m, b + 1) : NULL);
 	}
 }
 
 /* Part `part` of `parts`: a contiguous range of (matrix, pair) of equal work.  The matrices lie
  * apart in an address space of 64 bits, so count * n * n elements do not overflow. */
 void tsw_cpu_run_part(const struct tsw_plan *p, const struct tsw_matrices *m, uint64_t part,
-                      uint64_t parts)
+		      uint64_t parts)
 {
 	uint64_t each = (uint64_t)m->n * m->n;
 	uint64_t begin = share(m->count * each, part, parts);
@@ -326,7 +326,7 @@ void tsw_cpu_run_part(const struct tsw_plan *p, const struct tsw_matrices *m, ui
 		struct grid g = grid_over(p, matrix_at(m, b), stage);
 		uint64_t from = b == begin / each ? pair_after(&g, begin % each) : 0;
 		uint64_t to = end - b * each < each ? pair_after(&g, end - b * each)
-		                                    : tsw_pair_count(g.tiles);
+						    : tsw_pair_count(g.tiles);
 
 		swap_pairs(&g, from, to);
 	}
@@ -352,8 +352,7 @@ void tsw_cpu_run(const struct tsw_plan *plan, const struct tsw_matrices *m, int 
 	}
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
-	tsw_cpu_run_part(plan, m, (uint64_t)omp_get_thread_num(),
-	                 (uint64_t)omp_get_num_threads());
+	tsw_cpu_run_part(plan, m, (uint64_t)omp_get_thread_num(), (uint64_t)omp_get_num_threads());
 #endif
 }
 
