@@ -50,7 +50,7 @@ cp -r Makefile src kernels tests "$work" || exit 1
 cd "$work" || exit 1
 
 make=(make --no-print-directory BUILD="$work/build" CUDA=0 CC="${CC:-cc}" CFLAGS="${CFLAGS:--O1}" WARN=-w)
-seconds=120 # a hang is found, too
+seconds=400 # a hang is found, too
 export TSW_SEED=${TSW_SEED:-1} # the same faults are found every time
 found=0 bad=0
 

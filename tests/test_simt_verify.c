@@ -31,9 +31,9 @@ static const char *launch(const struct tsw_kernel *kernel, simt_call *call, cons
  */
 
 /* In launches of one and of two blocks, at any address. */
-static void check_fill(size_t bytes, size_t offset)
+static void check_fill(size_t bytes, size_t offset, enum tsw_flush flush)
 {
-	struct tsw_guarded g = tsw_guarded_new(bytes + offset, TSW_FLUSH_RIGHT);
+	struct tsw_guarded g = tsw_guarded_new(bytes + offset, flush);
 	struct tsw_verify_fill p = {.base = g.p + offset, .nbytes = bytes, .seed = SEED};
 	uint64_t blocks = tsw_tile_count(bytes, simt_kernel_fill.tile);
 	unsigned char *expected = malloc(bytes + 1);
@@ -59,8 +59,10 @@ START_TEST(fills_every_byte)
 	static const size_t lengths[] = {1, 15, 16, 17, 255, 4095, 4096, 4097, 8192, 20000};
 
 	for (size_t l = 0; l < COUNT_OF(lengths); l++)
-		for (size_t offset = 0; offset < 17; offset += offset < 4 ? 1 : 4)
-			check_fill(lengths[l], offset);
+		for (size_t offset = 0; offset < 17; offset += offset < 4 ? 1 : 4) {
+			check_fill(lengths[l], offset, TSW_FLUSH_LEFT);
+			check_fill(lengths[l], offset, TSW_FLUSH_RIGHT);
+		}
 }
 END_TEST
 
@@ -171,13 +173,32 @@ START_TEST(finds_every_flipped_bit)
 }
 END_TEST
 
+/* All bits of the span flipped: nothing is left out, nothing counted twice. */
+START_TEST(counts_everything)
+{
+	const struct tsw_layout *l = &layouts[_i];
+	struct tsw_guarded g = tsw_guarded_new(span_of(l), TSW_FLUSH_LEFT);
+	uint64_t elements = l->n * l->n * l->count;
+	struct tsw_verify_found found;
+
+	make_right(l, g.p);
+	for (size_t b = 0; b < g.bytes; b++)
+		g.p[b] ^= 0xff;
+	found = check(l, g.p, 0);
+	ck_assert_uint_eq(found.elements, elements);
+	ck_assert_uint_eq(found.padding_bytes, g.bytes - elements * l->elem_size);
+	ck_assert_uint_eq(found.first, 0);
+	tsw_guarded_free(&g);
+}
+END_TEST
+
 START_TEST(finds_a_transpose_that_did_not_happen)
 {
-	struct tsw_layout l = {40, 41, 4, 0, 1, 0, 1, SEED};
+	struct tsw_layout l = {150, 151, 4, 0, 1, 0, 1, SEED};
 	struct tsw_guarded g = tsw_guarded_new(span_of(&l), TSW_FLUSH_LEFT);
 
 	tsw_philox_bytes(SEED, 0, g.p, g.bytes);
-	ck_assert_uint_eq(check(&l, g.p, 0).elements, 40 * 40 - 40);
+	ck_assert_uint_eq(check(&l, g.p, 0).elements, 150 * 150 - 150);
 	ck_assert_uint_eq(check(&l, g.p, 0).first, 1);
 	tsw_guarded_free(&g);
 }
@@ -191,6 +212,7 @@ static Suite *simt_verify_suite(void)
 	tcase_add_test(tc, fills_every_byte);
 	tcase_add_loop_test(tc, accepts_what_is_right, 0, (int)COUNT_OF(layouts));
 	tcase_add_loop_test(tc, finds_every_flipped_bit, 0, (int)COUNT_OF(layouts));
+	tcase_add_loop_test(tc, counts_everything, 0, (int)COUNT_OF(layouts));
 	tcase_add_test(tc, finds_a_transpose_that_did_not_happen);
 	suite_add_tcase(suite, tc);
 	return suite;
