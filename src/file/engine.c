@@ -253,6 +253,7 @@ static tsw_status walk(struct tsw_engine *e)
 		TRY(tsw_pool_wait(e->shop.pool, &before->second.job));
 	if (e->journal.file.fd >= 0)
 		TRY(tsw_sync(&e->shop.data, TSW_SYNC_LAST));
+	tsw_engine_report(e, e->pairs); /* too late to stop */
 	if (before)
 		tsw_work_forget(before, 0);
 	return TSW_OK;

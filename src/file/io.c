@@ -93,9 +93,14 @@ static int sys_open(void *user, const char *path, enum tsw_open how, unsigned mo
 		[TSW_CREATE_JOURNAL] = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
 		[TSW_CREATE_OUT] = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
 	};
+	int fd;
 
 	(void)user;
-	return open(path, flags[how] | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, (mode_t)mode);
+	fd = open(path, flags[how] | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, (mode_t)mode);
+	/* Runs are read where they are wanted; what the kernel would read ahead is not. */
+	if (fd >= 0)
+		posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+	return fd;
 }
 
 static void sys_close(void *user, int fd)

@@ -1,0 +1,588 @@
+/* The file engine on a simulated disk, one fault at a time: the n-th call fails for every n, the
+ * disk is full, the journal is another's, the file was restored, and what must then be said. */
+#include "crash/scene.h"
+#include "support.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct scene scene;
+
+static const struct tsw_grid plain = {.n = 7, .ld = 7, .elem_size = 3, .tile = 2, .offset = 130};
+
+static void begin(struct tsw_grid grid)
+{
+	uint64_t seed = tsw_seed();
+
+	scene_new(&scene, grid, 5, 0, tsw_random(&seed));
+}
+
+static void finish(void)
+{
+	scene_free(&scene);
+}
+
+/* ---- whole runs ------------------------------------------------------------------------------ */
+
+START_TEST(moves_no_more_than_it_must)
+{
+	struct tsw_grid g = plain;
+	const uint64_t volume = g.n * g.n * g.elem_size;
+	struct tsw_run_result r;
+
+	begin(g);
+	tsw_assert_ok(scene_run(&scene, &r));
+	ck_assert_msg(!scene_wrong(&scene, 1), "%s", scene_wrong(&scene, 1));
+	ck_assert_uint_eq(r.traffic.read, volume);
+	/* All but the main diagonal; half of that to the journal, and a block a record. */
+	ck_assert_uint_eq(r.traffic.written, volume - g.n * g.elem_size);
+	ck_assert_uint_eq(r.traffic.journalled,
+			  r.traffic.written / 2 + r.pairs_written * TSW_BLOCK);
+	ck_assert(r.resumed_from == TSW_NO_PAIR && !r.already_done);
+	ck_assert(scene_nothing_left(&scene));
+	finish();
+}
+END_TEST
+
+START_TEST(symmetric_pairs_are_not_written)
+{
+	struct tsw_run_result r;
+
+	scene_new(&scene, plain, 0, 1, 1);
+	tsw_assert_ok(scene_run(&scene, &r));
+	ck_assert_uint_eq(r.traffic.written, 0);
+	ck_assert_uint_eq(r.traffic.journalled, 0);
+	ck_assert(!scene_wrong(&scene, 0) && !scene_wrong(&scene, 1));
+	finish();
+}
+END_TEST
+
+/* Every n around multiples of the tile, elements of 1 to 5 bytes, windows. */
+START_TEST(shapes)
+{
+	struct tsw_run_result r;
+
+	for (uint64_t n = 0; n <= 13; n++)
+		for (size_t tile = 1; tile <= 6; tile++)
+			for (size_t size = 1; size <= 5; size += 2) {
+				struct tsw_grid g = {.n = n,
+						     .ld = n + tile % 3,
+						     .elem_size = size,
+						     .tile = tile,
+						     .offset = 61 * n};
+
+				begin(g);
+				scene.o.verify = 1;
+				tsw_require(scene_run(&scene, &r) == TSW_OK, "n = %ju: %s",
+					    (uintmax_t)n, tsw_last_error());
+				tsw_require(!scene_wrong(&scene, 1), "n = %ju, tile = %zu: %s",
+					    (uintmax_t)n, tile, scene_wrong(&scene, 1));
+				finish();
+			}
+}
+END_TEST
+
+START_TEST(chooses_tiles_that_fit)
+{
+	for (uint64_t n = 1; n < 100000; n = n * 3 + 1)
+		for (size_t size = 1; size <= 4096; size *= 8)
+			for (uint64_t memory = 1 << 16; memory < (uint64_t)1 << 36; memory *= 16) {
+				struct tsw_grid g = {.n = n, .ld = n, .elem_size = size};
+
+				g.tile = tsw_choose_tile(&g, memory);
+				tsw_require(g.tile <= n, "tile %zu, n %ju", g.tile, (uintmax_t)n);
+				if (g.tile)
+					tsw_require(3 * tsw_work_bytes(&g) <= memory,
+						    "n %ju, %zu bytes, memory %ju: too much",
+						    (uintmax_t)n, size, (uintmax_t)memory);
+				else
+					tsw_require(6 * size + 400 > memory,
+						    "%zu bytes, memory %ju: none", size,
+						    (uintmax_t)memory);
+			}
+}
+END_TEST
+
+/* ---- one call fails -------------------------------------------------------------------------- */
+
+struct failing {
+	uint64_t at, count;
+	enum disk_event event;
+	int struck;
+};
+
+static enum disk_event fail_nth(void *user, enum disk_call call)
+{
+	struct failing *f = user;
+
+	if (++f->count != f->at)
+		return DISK_NOTHING;
+	f->struck = 1;
+	if (f->event == DISK_SYNC_FAILS && call != DISK_SYNC)
+		return DISK_ERROR;
+	return f->event;
+}
+
+static int stop_half_way(void *user, uint64_t done, uint64_t total)
+{
+	(void)user;
+	return done >= total / 2 && done < total;
+}
+
+/* A run that has been stopped in the middle, so that the next one has something to recover. */
+static void leave_half_done(void)
+{
+	struct tsw_run_result r;
+
+	scene.o.progress = stop_half_way;
+	tsw_assert_status(scene_run(&scene, &r), TSW_ERR_INTERRUPTED);
+	scene.o.progress = NULL;
+}
+
+/* Walks n upwards until the run passes with nothing struck.  After every failure the next run puts
+ * things right. */
+static void walk(int half_done, int verify, int once, int process_only, enum disk_event event)
+{
+	uint64_t failures = 0;
+
+	for (uint64_t n = 1;; n++) {
+		struct failing f = {.at = n, .event = event};
+		struct tsw_run_result r;
+		tsw_status status;
+
+		begin(plain);
+		scene.o.verify = verify;
+		scene.o.once = once;
+		scene.o.process_only = process_only;
+		if (half_done)
+			leave_half_done();
+		scene.disk.strike = fail_nth;
+		scene.disk.user = &f;
+		status = scene_run(&scene, &r);
+		scene.disk.strike = NULL;
+		if (!f.struck) {
+			tsw_require(status == TSW_OK, "%s", tsw_last_error());
+			finish();
+			break;
+		}
+		/* Some failures do not matter: the leftover journal that is not there to remove. */
+		if (status != TSW_OK) {
+			failures++;
+			tsw_require(status == TSW_ERR_IO, "call %ju: %s", (uintmax_t)n,
+				    tsw_last_error());
+			if (!(scene.disk.unmarking && scene_nothing_left(&scene)))
+				tsw_require(scene_run(&scene, &r) == TSW_OK, "after call %ju: %s",
+					    (uintmax_t)n, tsw_last_error());
+		}
+		tsw_require(!scene_wrong(&scene, 1), "after call %ju: %s", (uintmax_t)n,
+			    scene_wrong(&scene, 1));
+		disk_lose_power(&scene.disk);
+		tsw_require(!scene_wrong(&scene, 1), "after call %ju and a power loss: %s",
+			    (uintmax_t)n, scene_wrong(&scene, 1));
+		finish();
+	}
+	ck_assert_msg(failures > 50, "only %ju calls failed", (uintmax_t)failures);
+}
+
+START_TEST(the_nth_call_fails)
+{
+	const int half_done = _i & 1, verify = _i >> 1 & 1, once = _i >> 2 & 1;
+
+	walk(half_done, verify, once, 0, DISK_ERROR);
+	walk(half_done, verify, once, 0, DISK_SYNC_FAILS);
+	walk(half_done, verify, once, 1, DISK_ERROR);
+}
+END_TEST
+
+/* A short transfer is gone on with, wherever it comes. */
+START_TEST(the_nth_transfer_is_short)
+{
+	int struck = 1;
+
+	for (uint64_t n = 1; struck; n++) {
+		struct failing f = {.at = n, .event = DISK_SHORT};
+		struct tsw_run_result r;
+
+		begin(plain);
+		scene.disk.strike = fail_nth;
+		scene.disk.user = &f;
+		tsw_require(scene_run(&scene, &r) == TSW_OK, "call %ju: %s", (uintmax_t)n,
+			    tsw_last_error());
+		tsw_require(!scene_wrong(&scene, 1), "%s", scene_wrong(&scene, 1));
+		struck = f.struck;
+		finish();
+	}
+}
+END_TEST
+
+/* The disk takes more and more: as long as the journal does not fit, nothing is changed; then the
+ * run passes, and never stops between. */
+START_TEST(a_full_disk_stops_only_the_beginning)
+{
+	struct tsw_run_result r;
+	tsw_status status = TSW_ERR_IO;
+	uint64_t capacity;
+
+	for (capacity = 1; status != TSW_OK; capacity += 777) {
+		begin(plain);
+		scene.disk.capacity = scene.bytes + capacity;
+		status = scene_run(&scene, &r);
+		tsw_require(status == TSW_OK || (status == TSW_ERR_IO && !scene_wrong(&scene, 0) &&
+						 scene_nothing_left(&scene)),
+			    "capacity %ju: %s", (uintmax_t)capacity, tsw_last_error());
+		if (status != TSW_OK)
+			ck_assert_msg(strstr(tsw_last_error(), strerror(ENOSPC)), "%s",
+				      tsw_last_error());
+		finish();
+	}
+	ck_assert_uint_gt(capacity, 4 * TSW_BLOCK);
+}
+END_TEST
+
+/* ---- stopping and asking differently --------------------------------------------------------- */
+
+START_TEST(stops_and_goes_on)
+{
+	struct tsw_run_result r;
+
+	begin(plain);
+	leave_half_done();
+	ck_assert(scene_wrong(&scene, 0) && scene_wrong(&scene, 1));
+	scene.o.memory_bytes = 1;
+	scene.o.memory_given = 1;
+	tsw_assert_status(scene_run(&scene, &r), TSW_ERR_OPTION);
+	scene.o.memory_given = 0;
+	scene.o.grid.tile = 5; /* the journal knows better */
+	tsw_assert_ok(scene_run(&scene, &r));
+	ck_assert(r.resumed_from != TSW_NO_PAIR && r.resumed_from > 0);
+	ck_assert_uint_eq(r.tile, plain.tile);
+	ck_assert_msg(!scene_wrong(&scene, 1), "%s", scene_wrong(&scene, 1));
+	finish();
+}
+END_TEST
+
+START_TEST(other_options_are_refused)
+{
+	struct tsw_run_options asked;
+	struct tsw_run_result r;
+
+	begin(plain);
+	leave_half_done();
+	asked = scene.o;
+#define WITH(change)                                                                               \
+	do {                                                                                       \
+		scene.o = asked;                                                                   \
+		scene.o.change;                                                                    \
+		tsw_assert_status(scene_run(&scene, &r), TSW_ERR_JOURNAL);                         \
+	} while (0)
+	WITH(grid.n = 6);
+	WITH(grid.ld = 8);
+	WITH(grid.elem_size = 2);
+	WITH(grid.offset = 131);
+	WITH(process_only = 1);
+	WITH(once = 1);
+	WITH(verify = 1);
+	scene.o = asked;
+	tsw_assert_ok(scene_run(&scene, &r));
+	ck_assert_msg(!scene_wrong(&scene, 1), "%s", scene_wrong(&scene, 1));
+	finish();
+}
+END_TEST
+
+START_TEST(a_digest_survives_a_stop)
+{
+	struct tsw_run_result whole, resumed;
+
+	begin(plain);
+	scene.o.verify = 1;
+	tsw_assert_ok(scene_run(&scene, &whole));
+	tsw_assert_ok(scene_run(&scene, &resumed)); /* and back */
+	leave_half_done();
+	tsw_assert_ok(scene_run(&scene, &resumed));
+	ck_assert(resumed.resumed_from != TSW_NO_PAIR);
+	ck_assert(!memcmp(&whole.before, &resumed.before, sizeof whole.before));
+	ck_assert(!memcmp(&whole.after, &resumed.after, sizeof whole.after));
+	finish();
+}
+END_TEST
+
+START_TEST(once_is_once)
+{
+	struct tsw_run_result r;
+
+	begin(plain);
+	scene.o.once = 1;
+	tsw_assert_ok(scene_run(&scene, &r));
+	ck_assert(!r.already_done && !scene_wrong(&scene, 1));
+	for (int i = 0; i < 3; i++) {
+		tsw_assert_ok(scene_run(&scene, &r));
+		ck_assert(r.already_done && !scene_wrong(&scene, 1));
+		disk_lose_power(&scene.disk);
+	}
+	scene.o.once = 0;
+	tsw_assert_ok(scene_run(&scene, &r));
+	ck_assert(!r.already_done && !scene_wrong(&scene, 0) && scene_nothing_left(&scene));
+	finish();
+}
+END_TEST
+
+START_TEST(once_without_attributes)
+{
+	struct tsw_run_result r;
+	unsigned char *m;
+
+	begin(plain);
+	scene.disk.no_marks = 1;
+	scene.o.once = 1;
+	tsw_assert_ok(scene_run(&scene, &r));
+	tsw_assert_ok(scene_run(&scene, &r));
+	ck_assert(r.already_done && !scene_wrong(&scene, 1));
+	/* Another matrix under the old name is not taken for done. */
+	m = disk_get(&scene.disk, SCENE_DATA)->cache;
+	for (uint64_t i = 0; i < scene.bytes; i++)
+		m[i] ^= 0x55;
+	tsw_assert_status(scene_run(&scene, &r), TSW_ERR_JOURNAL);
+	finish();
+}
+END_TEST
+
+/* ---- what is not what it was ----------------------------------------------------------------- */
+
+static struct disk_file *file_of(const char *name)
+{
+	return (struct disk_file *)(uintptr_t)disk_get(&scene.disk, name);
+}
+
+/* A half-done run, then `spoil`; the next run must refuse and change nothing. */
+static void refused_after(void (*spoil)(void), const char *words)
+{
+	static unsigned char before[4096];
+	struct tsw_run_result r;
+
+	begin(plain);
+	leave_half_done();
+	spoil();
+	ck_assert_uint_le(scene.bytes, sizeof before);
+	memcpy(before, file_of(SCENE_DATA)->cache, scene.bytes);
+	tsw_assert_status(scene_run(&scene, &r), TSW_ERR_JOURNAL);
+	ck_assert_msg(strstr(tsw_last_error(), words), "'%s' does not say '%s'", tsw_last_error(),
+		      words);
+	ck_assert(!tsw_wrong_bytes(file_of(SCENE_DATA)->cache, before, scene.bytes));
+	finish();
+}
+
+static void lose_journal(void)
+{
+	scene.disk.io.unlink(&scene.disk, SCENE_JOURNAL);
+}
+
+static void lose_mark(void)
+{
+	memset(file_of(SCENE_DATA)->cache_mark, 0, TSW_MARK_BYTES);
+}
+
+static void change_mark(void)
+{
+	file_of(SCENE_DATA)->cache_mark[3] ^= 1;
+}
+
+static void restore_backup(void)
+{
+	memcpy(file_of(SCENE_DATA)->cache, scene.before, scene.bytes);
+}
+
+static void put_result_in_place(void)
+{
+	memcpy(file_of(SCENE_DATA)->cache, scene.after, scene.bytes);
+}
+
+static void spoil_header(void)
+{
+	file_of(SCENE_JOURNAL)->cache[40] ^= 1;
+}
+
+static void cut_journal(void)
+{
+	file_of(SCENE_JOURNAL)->cache_bytes = 100;
+}
+
+static void spoil_both_records(void)
+{
+	struct disk_file *f = file_of(SCENE_JOURNAL);
+
+	for (uint64_t at = 2 * TSW_BLOCK; at < f->cache_bytes; at += TSW_BLOCK)
+		f->cache[at + 30] ^= 1;
+}
+
+START_TEST(foreign_and_stale_are_refused)
+{
+	static const struct {
+		void (*spoil)(void);
+		const char *words;
+	} cases[] = {
+		{lose_journal, "journal of that run is gone"},
+		{lose_mark, "another file's"},
+		{change_mark, "another file's"},
+		{restore_backup, "changed"},
+		{put_result_in_place, "changed"},
+		{spoil_header, "damaged"},
+		{cut_journal, "not a whole journal"},
+		{spoil_both_records, "no record of it is whole"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		refused_after(cases[i].spoil, cases[i].words);
+}
+END_TEST
+
+START_TEST(a_process_journal_ends_with_the_system)
+{
+	struct tsw_run_result r;
+
+	begin(plain);
+	scene.o.process_only = 1;
+	leave_half_done();
+	scene.disk.boots++;
+	tsw_assert_status(scene_run(&scene, &r), TSW_ERR_JOURNAL);
+	ck_assert(strstr(tsw_last_error(), "started anew"));
+	scene.disk.boots--;
+	tsw_assert_ok(scene_run(&scene, &r));
+	ck_assert(!scene_wrong(&scene, 1));
+	finish();
+}
+END_TEST
+
+static int cut_off(void *user, uint64_t done, uint64_t total)
+{
+	(void)user;
+	if (done < total / 2)
+		file_of(SCENE_DATA)->cache_bytes = scene.bytes - 10;
+	return 0;
+}
+
+START_TEST(cut_off_while_it_runs)
+{
+	struct tsw_run_result r;
+
+	begin(plain);
+	scene.o.progress = cut_off;
+	tsw_assert_status(scene_run(&scene, &r), TSW_ERR_IO);
+	ck_assert_uint_eq(file_of(SCENE_DATA)->cache_bytes, scene.bytes - 10);
+	finish();
+}
+END_TEST
+
+/* A byte that goes bad under the run is found by the digests. */
+static int spoil_done_byte(void *user, uint64_t done, uint64_t total)
+{
+	(void)user;
+	if (done == total)
+		file_of(SCENE_DATA)->cache[plain.offset + 1] ^= 4;
+	return 0;
+}
+
+START_TEST(verifying_finds_a_wrong_byte)
+{
+	struct tsw_run_result r;
+
+	begin(plain);
+	scene.o.verify = 1;
+	scene.o.progress = spoil_done_byte;
+	tsw_assert_status(scene_run(&scene, &r), TSW_ERR_MISMATCH);
+	ck_assert(disk_get(&scene.disk, SCENE_JOURNAL));
+	finish();
+}
+END_TEST
+
+/* ---- a new file ------------------------------------------------------------------------------ */
+
+static const char *wrong_copy(void)
+{
+	const struct disk_file *f = disk_get(&scene.disk, "out");
+
+	if (!f || f->cache_bytes != scene.bytes)
+		return "the copy is not there, or has another size";
+	return tsw_wrong_bytes(f->cache, scene.after, scene.bytes);
+}
+
+START_TEST(copies)
+{
+	struct tsw_grid g = plain;
+	struct tsw_run_result r;
+
+	g.ld = 9;
+	begin(g);
+	scene.o.verify = 1;
+	scene.o.fd = scene.disk.io.open(&scene.disk, SCENE_DATA, TSW_OPEN_READ, 0);
+	tsw_assert_ok(tsw_stream_run(&scene.o, "out", 0, &r));
+	ck_assert_msg(!wrong_copy(), "%s", wrong_copy());
+	ck_assert_uint_eq(r.traffic.written, scene.bytes);
+	ck_assert(!scene_wrong(&scene, 0));
+	disk_lose_power(&scene.disk);
+	ck_assert_msg(!wrong_copy(), "after a power loss: %s", wrong_copy());
+	tsw_assert_status(tsw_stream_run(&scene.o, "out", 0, &r), TSW_ERR_OPTION);
+	tsw_assert_status(tsw_stream_run(&scene.o, SCENE_DATA, 1, &r), TSW_ERR_OPTION);
+	finish();
+}
+END_TEST
+
+START_TEST(the_nth_call_of_a_copy_fails)
+{
+	int struck = 1;
+
+	for (uint64_t n = 1; struck; n++) {
+		struct failing f = {.at = n, .event = DISK_ERROR};
+		struct tsw_run_result r;
+		tsw_status status;
+
+		begin(plain);
+		scene.o.fd = scene.disk.io.open(&scene.disk, SCENE_DATA, TSW_OPEN_READ, 0);
+		scene.disk.strike = fail_nth;
+		scene.disk.user = &f;
+		status = tsw_stream_run(&scene.o, "out", 0, &r);
+		struck = f.struck;
+		tsw_require(!scene_wrong(&scene, 0), "call %ju: the input was changed",
+			    (uintmax_t)n);
+		if (status == TSW_OK)
+			tsw_require(!wrong_copy(), "call %ju: %s", (uintmax_t)n, wrong_copy());
+		else
+			tsw_require(status == TSW_ERR_IO && !disk_get(&scene.disk, "out"),
+				    "call %ju: status %d", (uintmax_t)n, status);
+		finish();
+	}
+}
+END_TEST
+
+static Suite *engine_suite(void)
+{
+	Suite *suite = suite_create("file engine");
+	TCase *tests = tcase_create("engine");
+
+	tcase_add_test(tests, moves_no_more_than_it_must);
+	tcase_add_test(tests, symmetric_pairs_are_not_written);
+	tcase_add_test(tests, shapes);
+	tcase_add_test(tests, chooses_tiles_that_fit);
+	tcase_add_loop_test(tests, the_nth_call_fails, 0, 8);
+	tcase_add_test(tests, the_nth_transfer_is_short);
+	tcase_add_test(tests, a_full_disk_stops_only_the_beginning);
+	tcase_add_test(tests, stops_and_goes_on);
+	tcase_add_test(tests, other_options_are_refused);
+	tcase_add_test(tests, a_digest_survives_a_stop);
+	tcase_add_test(tests, once_is_once);
+	tcase_add_test(tests, once_without_attributes);
+	tcase_add_test(tests, foreign_and_stale_are_refused);
+	tcase_add_test(tests, a_process_journal_ends_with_the_system);
+	tcase_add_test(tests, cut_off_while_it_runs);
+	tcase_add_test(tests, verifying_finds_a_wrong_byte);
+	tcase_add_test(tests, copies);
+	tcase_add_test(tests, the_nth_call_of_a_copy_fails);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
+
+int main(void)
+{
+	return tsw_test_main(TSW_FORK_TESTS, (tsw_suite *const[]){engine_suite}, 1);
+}
