@@ -14,7 +14,7 @@
 typedef int64_t hid;
 enum { H5_DEFAULT = 0, H5_READ_ONLY = 0 };
 enum layout { LAYOUT_COMPACT = 0, LAYOUT_CONTIGUOUS = 1, LAYOUT_CHUNKED = 2, LAYOUT_VIRTUAL = 3 };
-enum type_class { CLASS_STRING = 3, CLASS_REFERENCE = 7, CLASS_VLEN = 9 };
+enum type_class { CLASS_REFERENCE = 7, CLASS_VLEN = 9 };
 #define UNDEFINED_ADDRESS UINT64_MAX
 
 /* The functions that are used: result, name, parameters. */
@@ -35,8 +35,8 @@ enum type_class { CLASS_STRING = 3, CLASS_REFERENCE = 7, CLASS_VLEN = 9 };
 	X(int, H5Sget_simple_extent_ndims, (hid))                                                  \
 	X(int, H5Sget_simple_extent_dims, (hid, uint64_t *, uint64_t *))                           \
 	X(int, H5Sclose, (hid))                                                                    \
-	X(int, H5Tget_class, (hid))                                                                \
 	X(int, H5Tdetect_class, (hid, int))                                                        \
+	X(int, H5Tis_variable_str, (hid))                                                          \
 	X(size_t, H5Tget_size, (hid))                                                              \
 	X(int, H5Tclose, (hid))                                                                    \
 	X(int, H5Pget_layout, (hid))                                                               \
@@ -154,7 +154,7 @@ static tsw_status judge_type(const struct tsw_file *f, const char *name, hid typ
 			     struct tsw_place *p)
 {
 	p->elem_size = h5.H5Tget_size(type);
-	if (h5.H5Tdetect_class(type, CLASS_VLEN) > 0 ||
+	if (h5.H5Tdetect_class(type, CLASS_VLEN) > 0 || h5.H5Tis_variable_str(type) > 0 ||
 	    h5.H5Tdetect_class(type, CLASS_REFERENCE) > 0)
 		return refused(f, name, "holds references, not values");
 	return TSW_OK;

@@ -1,0 +1,143 @@
+#!/bin/sh
+# The tool where the system says no: full and read-only disks, a file that is cut off, a second run, a
+# signal, failing calls.  Run by run.sh in a scratch directory.
+set -u
+cd "$1" || exit 1
+
+# check NAME STATUS WORDS COMMAND...
+check() {
+	name=$1 status=$2 words=$3
+	shift 3
+	"$@" > out 2> err
+	got=$?
+	if [ "$got" -ne "$status" ]; then
+		echo "FAIL $name: exit status $got, not $status: $(cat err)"
+	elif ! grep -q -- "$words" out err; then
+		echo "FAIL $name: it does not say '$words': $(cat err)"
+	else
+		echo "pass $name"
+	fi
+}
+
+is() {
+	if [ "$2" = "$3" ]; then
+		echo "pass $1"
+	else
+		echo "FAIL $1: '$2', not '$3'"
+	fi
+}
+
+raw="--n 700 --elem-size 8 --memory 512K"
+fresh() { # another file: a copy over the old one would keep its attribute
+	rm -f m.bin m.bin.tswj
+	cp before.bin m.bin
+}
+
+make_input() {
+	head -c 3920000 /dev/urandom > before.bin
+	fresh
+}
+
+# shellcheck disable=SC2086  # $raw is split into words on purpose
+t() {
+	"$TILESWAP" transpose "$@" $raw
+}
+
+make_input
+t m.bin -o expected.bin > out 2>&1 || cat out
+expected=$(cksum < expected.bin)
+
+# A disk too full for the journal changes nothing.
+mkdir -p ../small
+if mount -t tmpfs -o size=3900k none ../small 2> /dev/null; then
+	cp m.bin ../small/m.bin
+	check "a full disk" 1 "No space left" t ../small/m.bin
+	is "a full disk changes nothing" "$(cksum < ../small/m.bin)" "$(cksum < before.bin)"
+	is "a full disk keeps no journal" "$(ls ../small)" m.bin
+	mount -o remount,ro ../small
+	check "a read-only disk" 1 "Read-only file system" t ../small/m.bin
+	umount ../small
+else
+	echo "skip a full disk: cannot mount a tmpfs"
+fi
+
+if [ "$(id -u)" -eq 0 ]; then
+	echo "skip a file that may not be written: root may"
+else
+	chmod a-w m.bin
+	check "a file that may not be written" 1 "Permission denied" t m.bin
+	chmod u+w m.bin
+	chmod a-w .
+	check "a directory that may not be written" 1 "Permission denied" t m.bin
+	chmod u+w .
+fi
+
+# shellcheck disable=SC2016  # the inner shell expands it
+check "a file limit" 1 "File too large" sh -c 'ulimit -f 100; exec "$TILESWAP" transpose m.bin '"$raw"
+is "a file limit changes nothing" "$(cksum < m.bin)" "$(cksum < before.bin)"
+
+# A second run is kept out by the lock.
+if command -v flock > /dev/null; then
+	check "a second run" 1 "held by another run" flock m.bin "$TILESWAP" transpose m.bin \
+		--n 700 --elem-size 8
+else
+	echo "skip a second run: no flock"
+fi
+
+# Symbolic links lead to one journal; SIGTERM stops, says how to go on, and the same command does.
+ln -sf m.bin link.bin
+stopped=
+for wait in 0.02 0.05 0.1 0.2 0.4 0.01 0.03 0.07 0.15 0.3; do
+	env --default-signal=TERM "$TILESWAP" transpose link.bin --n 700 --elem-size 8 --memory 100K 2> err > out &
+	pid=$!
+	sleep $wait
+	kill -TERM $pid 2> /dev/null
+	wait $pid
+	got=$?
+	if [ $got -eq 143 ] && [ -e m.bin.tswj ]; then
+		stopped=yes
+		break
+	fi
+	# It ended by itself, or had not begun: from the start again.
+	fresh
+done
+if [ -n "$stopped" ]; then
+	is "SIGTERM says how to resume" "$(grep -c 'resume it with: tileswap transpose link.bin --n 700' err)" 1
+	check "other options than the stopped run's" 1 "begun with" "$TILESWAP" transpose m.bin \
+		--n 699 --elem-size 8 --ld 700 --memory 100K
+	cp m.bin copy.bin
+	cp m.bin.tswj copy.bin.tswj
+	check "a copy of a stopped run's file and journal" 1 "attribute" "$TILESWAP" transpose copy.bin \
+		--n 700 --elem-size 8
+	mv m.bin.tswj hidden
+	check "a stopped run whose journal is gone" 1 "journal of that run is gone" "$TILESWAP" transpose \
+		m.bin --n 700 --elem-size 8
+	mv hidden m.bin.tswj
+	check "a stopped run goes on by another name" 0 "resumed_from_pair" "$TILESWAP" transpose m.bin \
+		--n 700 --elem-size 8
+	is "and ends well" "$(cksum < m.bin)" "$expected"
+	is "and leaves nothing" "$(ls m.bin* link.bin*)" "$(printf 'link.bin\nm.bin')"
+else
+	echo "FAIL SIGTERM: the run could not be stopped in time"
+fi
+
+# Calls that fail at random, by libfiu: whatever the status, running it again ends well.
+if command -v fiu-run > /dev/null; then
+	wrong=
+	for i in 1 2 3 4 5 6; do
+		fresh
+		for name in posix/io/rw/pread posix/io/rw/pwrite posix/io/sync/fdatasync posix/io/sync/fsync; do
+			fiu-run -x -c "enable_random name=$name,probability=0.03" "$TILESWAP" transpose m.bin \
+				--n 700 --elem-size 8 --memory 200K > out 2>&1 && [ ! -e m.bin.tswj ] &&
+				fresh
+			grep -q 'Segmentation\|Aborted' out && wrong="$name: $(cat out)"
+		done
+		if [ -e m.bin.tswj ]; then
+			"$TILESWAP" transpose m.bin --n 700 --elem-size 8 > out 2>&1 || wrong="$i: $(cat out)"
+			[ "$(cksum < m.bin)" = "$expected" ] || wrong="$i: the matrix is wrong"
+		fi
+	done
+	is "random failures by libfiu" "$wrong" ""
+else
+	echo "skip random failures by libfiu: no fiu-run"
+fi

@@ -1,0 +1,136 @@
+"""Kills the tool with SIGKILL at random moments and demands a whole matrix every time.
+
+A matrix is transposed again and again.  Each run is killed after a random time, some of them while they
+recover, some in their last hundredth; the same command is then started anew, until it ends by itself.
+After every kill the file is judged by what lies beside it: with neither journal nor attribute it must
+be whole, the one way or the other; else the next run must bring it to the expected end."""
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+TOOL = os.environ["TILESWAP"]
+KILLS = (int(os.environ.get("TSW_KILLS", "60")) + 1) // 2
+SEED = int(os.environ.get("TSW_SEED", str(time.time_ns())), 0)
+N, SIZE = 599, 8
+
+
+def matrix(rng):
+    return rng.randbytes(N * N * SIZE)
+
+
+def transposed(a):
+    rows = [memoryview(a)[r * N * SIZE:(r + 1) * N * SIZE].cast("Q") for r in range(N)]
+    return b"".join(bytes(memoryview(b"".join(row[c:c + 1].tobytes() for row in rows)))
+                    for c in range(N))
+
+
+def digest(path):
+    with open(path, "rb") as f:
+        return hashlib.blake2b(f.read()).digest()
+
+
+def marked(path):
+    try:
+        os.getxattr(path, "user.tileswap")
+        return True
+    except OSError:
+        return False
+
+
+class Storm:
+    def __init__(self, directory, options, rng):
+        self.path = os.path.join(directory, "m.bin")
+        self.command = [TOOL, "transpose", self.path, "--n", str(N), "--elem-size", str(SIZE),
+                        "--memory", "256K", *options]
+        self.rng = rng
+        a = matrix(rng)
+        with open(self.path, "wb") as f:
+            f.write(a)
+        self.states = [digest(self.path), hashlib.blake2b(transposed(a)).digest()]
+        self.kills = self.resumed = self.ended = self.late = 0
+        self.seconds = None
+
+    def whole_run(self):
+        begun = time.monotonic()
+        subprocess.run(self.command, check=True, stdout=subprocess.DEVNULL)
+        took = time.monotonic() - begun
+        self.seconds = took if self.seconds is None else (self.seconds + took) / 2
+
+    def moment(self):
+        kind = self.rng.random()
+        if kind < 0.2:
+            self.late += 1
+            return self.seconds * self.rng.uniform(0.97, 1.03)
+        if kind < 0.5:
+            return self.seconds * self.rng.uniform(0, 0.15)
+        return self.seconds * self.rng.uniform(0, 1.0)
+
+    def killed_run(self):
+        """True if the run ended by itself."""
+        run = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        try:
+            _, err = run.communicate(timeout=self.moment())
+        except subprocess.TimeoutExpired:
+            run.send_signal(signal.SIGKILL)
+            run.communicate()
+            self.kills += 1
+            return False
+        if run.returncode:
+            raise AssertionError(f"exit status {run.returncode}: {err.decode()}")
+        return True
+
+    def expect(self, state):
+        if digest(self.path) != self.states[state]:
+            raise AssertionError(f"after kill {self.kills} the matrix is wrong")
+
+    def one_transpose(self, state):
+        """From `state` to the other one, through up to six kills; returns where it came to."""
+        for _ in range(self.rng.randrange(1, 7)):
+            if self.kills < KILLS and self.killed_run():
+                self.ended += 1
+                self.expect(1 - state)
+                return 1 - state
+            if not os.path.exists(self.path + ".tswj") and not marked(self.path):
+                found = digest(self.path)
+                if found not in self.states:
+                    raise AssertionError("no journal, no attribute, and the matrix is half done")
+                if found == self.states[1 - state]:
+                    return 1 - state  # killed between the last step and the exit
+        self.resumed += os.path.exists(self.path + ".tswj")
+        subprocess.run(self.command, check=True, stdout=subprocess.DEVNULL)
+        self.expect(1 - state)
+        return 1 - state
+
+    def run(self):
+        self.whole_run()
+        self.expect(1)
+        self.whole_run()
+        self.expect(0)
+        state = 0
+        while self.kills < KILLS:
+            state = self.one_transpose(state)
+        if os.path.exists(self.path + ".tswj"):
+            raise AssertionError("the journal is left")
+        if self.kills >= 20 and not self.resumed:
+            raise AssertionError("no run was ever resumed")
+
+
+def main():
+    print(f"# TSW_SEED={SEED:#x}")
+    for name, options in (("power", []), ("process", ["--durability", "process", "--verify"])):
+        storm = Storm(sys.argv[1], options, random.Random(f"{SEED} {name}"))
+        try:
+            storm.run()
+        except (AssertionError, subprocess.CalledProcessError) as wrong:
+            print(f"FAIL kill storm, durability {name}: {wrong}")
+            continue
+        print(f"# {storm.kills} kills, {storm.late} aimed at the last hundredth, {storm.resumed} resumed, "
+              f"{storm.ended} runs were faster")
+        print(f"pass kill storm, durability {name}")
+
+
+main()
