@@ -42,28 +42,63 @@ static inline __device__ uint4 tsw_load_vector(const void *p, uint64_t policy)
 #endif
 }
 
-/* Copies a vector from global to shared memory.  Bytes `from` up to `to` of it are wanted, to <=
- * 16; those before may be anything that another block writes at this moment, those after are not
- * read. Done after tsw_copies_done().  Without cp.async the wanted bytes alone are copied, so that
- * tests would see a use of others. */
-static inline __device__ void tsw_copy_vector(void *shared, const void *global, uint32_t from,
+/* Copies bytes `from` up to `to` of a vector from global to shared memory, and no others. */
+static inline __device__ void tsw_copy_bytes(void *shared, const void *global, uint32_t from,
+					     uint32_t to)
+{
+	for (uint32_t b = from; b < to; b++)
+		((unsigned char *)shared)[b] = ((const unsigned char *)global)[b];
+}
+
+/* Where in shared memory an asynchronous copy goes: an address that offsets can be added to.
+ *
+ * The address passes through a shuffle so that the compiler cannot see that all threads of a warp
+ * have the same: ptxas 13.0 turns cp.async with a cache policy into an illegal instruction where a
+ * part of the shared address is uniform ("[R+UR]" and "desc[UR]" with an odd register in the
+ * machine code). */
+#ifdef __CUDA_ARCH__
+typedef uint32_t tsw_shared;
+
+static inline __device__ tsw_shared tsw_shared_address(void *p)
+{
+	return __shfl_sync(0xffffffffu, (uint32_t)__cvta_generic_to_shared(p), threadIdx.x % 32);
+}
+#else
+typedef unsigned char *tsw_shared;
+
+static inline __device__ tsw_shared tsw_shared_address(void *p)
+{
+	return (unsigned char *)p;
+}
+#endif
+
+/* Copies a vector from global to shared memory.  Bytes `from` up to `to` of it are wanted; the
+ * others may be anything, such as what another block writes at this moment.  Done after
+ * tsw_copies_done(). Without cp.async the wanted bytes alone are copied, so that tests would see a
+ * use of others. */
+static inline __device__ void tsw_copy_vector(tsw_shared shared, const void *global, uint32_t from,
 					      uint32_t to, uint64_t policy)
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#if defined(__CUDA_ARCH__)
 	(void)from;
-	asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;"
+	(void)to;
+#if __CUDA_ARCH__ >= 800
+	asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;"
 		     :
-		     : "r"((uint32_t)__cvta_generic_to_shared(shared)), "l"(global), "r"(to),
-		       "l"(policy)
+		     : "r"(shared), "l"(global), "l"(policy)
 		     : "memory");
 #else
+	const uint4 v = *(const uint4 *)global;
+
 	(void)policy;
-	if (from == 0 && to == 16) {
-		*(uint4 *)shared = *(const uint4 *)global;
-	} else {
-		for (uint32_t b = from; b < to; b++)
-			((unsigned char *)shared)[b] = ((const unsigned char *)global)[b];
-	}
+	asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};"
+		     :
+		     : "r"(shared), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
+		     : "memory");
+#endif
+#else
+	(void)policy;
+	tsw_copy_bytes(shared, global, from, to);
 #endif
 }
 

@@ -12,53 +12,96 @@ static uint32_t smaller(uint32_t side)
 	return side - (side > 32 ? 8 : side > 8 ? 4 : 1);
 }
 
-/* Elements a side of a tile of at most `room` bytes; `bytes` of an element go at once. */
-static uint32_t side_of(const struct tsw_tiles *p, uint32_t bytes, unsigned unit, uint64_t count,
-			uint32_t room)
+static int busy(const struct tsw_tiles *p, uint64_t count, uint32_t side)
 {
-	uint32_t side = 256;
+	return tsw_pair_count(tsw_tile_count(p->n, side)) >= ENOUGH_BLOCKS / count;
+}
+
+static struct tsw_kernel kernel_of(const void *entry, unsigned threads, uint32_t side,
+				   uint32_t elem_size, unsigned unit)
+{
+	return (struct tsw_kernel){"shifted", entry,
+				   threads,   1,
+				   side,      2 * tsw_shifted_layout(side, elem_size, unit).bytes};
+}
+
+/* Elements of one unit: forms whose side is fixed, larger ones first. */
+static int one_unit(struct tsw_tiles *p, uint64_t count, unsigned unit, unsigned shared_bytes,
+		    struct tsw_kernel *kernel)
+{
+	static const struct {
+		unsigned unit, side, threads;
+		const void *entry;
+	} table[] = {
+		{1, 256, 512, (const void *)tsw_shifted_1_256},
+		{1, 128, 512, (const void *)tsw_shifted_1_128},
+		{2, 192, 1024, (const void *)tsw_shifted_2_192},
+		{2, 64, 256, (const void *)tsw_shifted_2_64},
+		{4, 128, 1024, (const void *)tsw_shifted_4_128},
+		{4, 64, 512, (const void *)tsw_shifted_4_64},
+		{8, 64, 512, (const void *)tsw_shifted_8_64},
+		{8, 32, 256, (const void *)tsw_shifted_8_32},
+	};
+	int found = 0;
+
+	for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+		const struct tsw_kernel k =
+			kernel_of(table[i].entry, table[i].threads, table[i].side, unit, unit);
+
+		if (table[i].unit != unit || k.shared_bytes > shared_bytes)
+			continue;
+		*kernel = k;
+		found = 1;
+		if (busy(p, count, k.tile))
+			break;
+	}
+	return found;
+}
+
+/* Elements of several units: as many elements as `room` bytes of a tile hold. */
+static int many_units(struct tsw_tiles *p, uint64_t count, unsigned unit, unsigned shared_bytes,
+		      struct tsw_kernel *kernel)
+{
+	static const struct {
+		unsigned unit;
+		const void *entry;
+	} table[] = {
+		{1, (const void *)tsw_shifted_1_many},	 {2, (const void *)tsw_shifted_2_many},
+		{4, (const void *)tsw_shifted_4_many},	 {8, (const void *)tsw_shifted_8_many},
+		{16, (const void *)tsw_shifted_16_many},
+	};
+	const int sliced = p->units > TSW_SHIFTED_SLICE(unit);
+	const uint32_t bytes = (uint32_t)(sliced ? TSW_SHIFTED_SLICE(unit) : p->units) * unit;
+	/* Wide elements fill a row with few of them: smaller tiles, more blocks. */
+	const uint32_t wanted = unit == 16 ? 17u << 10 : bytes >= 64 ? 27u << 10 : 52u << 10;
+	const uint32_t room = shared_bytes / 2 < wanted ? shared_bytes / 2 : wanted;
+	uint32_t side = sliced ? 1 : TSW_SHIFTED_SIDE;
 
 	while (side > 1 && tsw_shifted_layout(side, bytes, unit).bytes > room)
 		side = smaller(side);
-	while (side > 32 && tsw_pair_count(tsw_tile_count(p->n, side)) < ENOUGH_BLOCKS / count)
+	while (side > 32 && !busy(p, count, side))
 		side = smaller(side);
-	return side;
+	for (unsigned i = 0; i < sizeof table / sizeof *table; i++)
+		if (table[i].unit == unit) {
+			*kernel = kernel_of(table[i].entry, unit == 16 ? 256 : 512, side, bytes,
+					    unit);
+			return kernel->shared_bytes <= shared_bytes;
+		}
+	return 0;
 }
 
 int tsw_kernel_shifted(struct tsw_tiles *p, uint64_t count, unsigned unit, unsigned shared_bytes,
 		       struct tsw_kernel *kernel)
 {
-	static const struct {
-		unsigned unit;
-		const void *one, *many;
-	} table[] = {
-		{1, (const void *)tsw_shifted_1, (const void *)tsw_shifted_1_many},
-		{2, (const void *)tsw_shifted_2, (const void *)tsw_shifted_2_many},
-		{4, (const void *)tsw_shifted_4, (const void *)tsw_shifted_4_many},
-		{8, (const void *)tsw_shifted_8, (const void *)tsw_shifted_8_many},
-		{16, (const void *)tsw_shifted_16_many, (const void *)tsw_shifted_16_many},
-	};
-	const uint32_t room =
-		shared_bytes / 2 < TSW_SHIFTED_TILE ? shared_bytes / 2 : TSW_SHIFTED_TILE;
-	const int sliced = p->units > TSW_SHIFTED_SLICE(unit);
-	const uint32_t bytes = (uint32_t)(sliced ? TSW_SHIFTED_SLICE(unit) : p->units) * unit;
+	int found = 0;
 
-	for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
-		if (table[i].unit != unit)
-			continue;
-		p->side = sliced ? 1 : side_of(p, bytes, unit, count, room);
-		p->group = 8;
-		*kernel = (struct tsw_kernel){
-			.name = "shifted",
-			.entry = p->units == 1 ? table[i].one : table[i].many,
-			.threads_x = 512,
-			.threads_y = 1,
-			.tile = p->side,
-			.shared_bytes = 2 * tsw_shifted_layout(p->side, bytes, unit).bytes,
-		};
-		if (kernel->shared_bytes > shared_bytes / 2)
-			kernel->threads_x = 1024; /* one block a multiprocessor */
-		return kernel->shared_bytes <= shared_bytes;
-	}
-	return 0;
+	if (p->units == 1 && unit < 16)
+		found = one_unit(p, count, unit, shared_bytes, kernel);
+	else
+		found = many_units(p, count, unit, shared_bytes, kernel);
+	if (!found)
+		return 0;
+	p->side = kernel->tile;
+	p->group = 8;
+	return 1;
 }

@@ -10,54 +10,52 @@
  *                  <-m(e)->                                  to others, is never looked at
  *
  * Stores gather one column of a tile for each row of the other place.  A warp writes a row, its
- * lanes laid out from the last multiple of 128 bytes before the row's first byte, so that a row
- * costs one request for every 128-byte line that it touches.
+ * lanes laid out by the 128-byte lines of memory, so that a row costs one request for every line
+ * that it touches.  Where a row is a whole number of lines long, the lanes that would lie before
+ * its first unit take the ones after its last full line instead: the two share an instruction.
  *
  * Row e is kept in class e mod V, V = 16 / unit.  Gathering a column, neighbouring lanes meet
  * neighbouring rows: where the rows' misalignments run through all multiples of the unit, as with
  * an odd ld, V rows of different classes share a 16-byte column of banks and differ in m(e), and
  * the rows of one class lie an odd number of vectors apart: no two lanes meet in one bank.
  *
- * Elements of more than TSW_SHIFTED_SLICE units go slice by slice; a tile is then one element.
- *
- * Included once per unit; SHIFTED_MANY = 1 serves elements of several units.
+ * Included once per unit and form.  SHIFTED_SIDE > 0: elements of one unit, tiles of that side.
+ * SHIFTED_SIDE = 0: elements of several units, tiles of p.side; elements of more than
+ * TSW_SHIFTED_SLICE units go slice by slice, a tile being one element.
  */
 
 #define SHIFTED_PASTE_(a, b) a##b
 #define SHIFTED_PASTE(a, b) SHIFTED_PASTE_(a, b)
 #define SHIFTED_NAME(part) SHIFTED_PASTE(SHIFTED_KERNEL, part)
 #define SHIFTED_V (16 / SHIFTED_WIDTH)
+#define SHIFTED_LINE (128 / SHIFTED_WIDTH) /* units of a line */
+#define SHIFTED_WORD (4 / SHIFTED_WIDTH)   /* units of a 4-byte word, for narrow units */
 
 /* A tile in shared memory, and where it came from. */
 struct SHIFTED_NAME(_tile) {
 	unsigned char *shared;
+	tsw_shared address; /* the same place, for copies */
 	struct tsw_shifted_layout at;
 	uint32_t first,
 		step;	/* row e of the tile began first + e * step bytes past a vector, mod 16 */
 	uint32_t units; /* of an element, this slice of it */
-	uint32_t reciprocal; /* 2^32 / units, rounded up: x / units for x * units < 2^32 */
+	uint32_t reciprocal;	/* 2^32 / units, rounded up: divides x where x * units < 2^32 */
+	const uint32_t *places; /* of the rows, if elements have several units */
 };
 
-/* Unit u of the column x of the tile, counted through its elements from the top. */
-static inline __device__ SHIFTED_UNIT SHIFTED_NAME(_get)(const struct SHIFTED_NAME(_tile) * tile,
-							 uint32_t x, uint32_t u)
+/* Where row e of the tile begins, from tile->shared on. */
+static inline __device__ uint32_t SHIFTED_NAME(_place)(const struct SHIFTED_NAME(_tile) * tile,
+						       uint32_t e)
 {
-#if SHIFTED_MANY
-	const uint32_t e = tile->units == 1 ? u : __umulhi(u, tile->reciprocal);
-	const uint32_t within = (x * tile->units + u - e * tile->units) * SHIFTED_WIDTH;
-#else
-	const uint32_t e = u;
-	const uint32_t within = x * SHIFTED_WIDTH;
-#endif
-	const uint32_t place = e % SHIFTED_V * tile->at.klass + e / SHIFTED_V * tile->at.row;
-
-	return *(const SHIFTED_UNIT *)(tile->shared + place +
-				       ((tile->first + e * tile->step) & 15) + within);
+	return e % SHIFTED_V * tile->at.klass + e / SHIFTED_V * tile->at.row +
+	       ((tile->first + e * tile->step) & 15);
 }
 
-/* Loads `rows` rows of `bytes` bytes, the first at `a`, the next `pitch` bytes on. */
+/* Loads `rows` rows of `bytes` bytes, the first at `a`, the next `pitch` bytes on.  Nothing is read
+ * from `end` on. */
 static inline __device__ void SHIFTED_NAME(_fetch)(struct SHIFTED_NAME(_tile) * tile, const char *a,
-						   uint64_t pitch, uint32_t rows, uint32_t bytes)
+						   uint64_t pitch, uint32_t rows, uint32_t bytes,
+						   const char *end)
 {
 	const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
 	const uint64_t policy = tsw_keep_policy();
@@ -65,19 +63,142 @@ static inline __device__ void SHIFTED_NAME(_fetch)(struct SHIFTED_NAME(_tile) * 
 	for (uint32_t e = warp; e < rows; e += warps) {
 		const char *const row = a + e * pitch;
 		const uint32_t m = (uint32_t)(uintptr_t)row & 15;
-		unsigned char *const to = tile->shared + e % SHIFTED_V * tile->at.klass +
-					  e / SHIFTED_V * tile->at.row;
+		const uint32_t to = e % SHIFTED_V * tile->at.klass + e / SHIFTED_V * tile->at.row;
 		/* Lanes begin at the line's first vector: one request a line. */
 		const uint32_t line = (uint32_t)(uintptr_t)row % 128 / 16;
 
+#pragma unroll 4
 		for (uint32_t v = lane; v < line + (m + bytes + 15) / 16; v += 32) {
 			const uint32_t at = (v - line) * 16;
+			const uint32_t to_byte = m + bytes - at < 16 ? m + bytes - at : 16;
 
-			if (v >= line)
-				tsw_copy_vector(to + at, row - m + at, at ? 0 : m,
-						m + bytes - at < 16 ? m + bytes - at : 16, policy);
+			if (v < line)
+				continue;
+			if (row - m + at + 16 <= end)
+				tsw_copy_vector(tile->address + to + at, row - m + at, at ? 0 : m,
+						to_byte, policy);
+			else
+				tsw_copy_bytes(tile->shared + to + at, row - m + at, at ? 0 : m,
+					       to_byte);
 		}
 	}
+}
+
+#if SHIFTED_SIDE
+
+/* Writes `rows` rows of `count` units, the first at `a`: row x is column x of the tile.  The rows
+ * of a warp are a multiple of V apart, so they all begin alike, mod 16, and the units that a lane
+ * gathers are all of one class: what does not change is computed once. */
+
+#if SHIFTED_WIDTH >= 4
+
+static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile) * tile, char *a,
+						 uint64_t pitch, uint32_t rows, uint32_t count)
+{
+	const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+	const uint32_t begins = (uint32_t)(uintptr_t)(a + warp * pitch) / SHIFTED_WIDTH;
+	const unsigned char *const from =
+		tile->shared + SHIFTED_NAME(_place)(tile, (lane - begins) % SHIFTED_V);
+
+#pragma unroll 4
+	for (uint32_t x = warp; x < rows; x += warps) {
+		SHIFTED_UNIT *const row = (SHIFTED_UNIT *)(a + x * pitch);
+		const int skip = (int)((uint32_t)(uintptr_t)row / SHIFTED_WIDTH % SHIFTED_LINE);
+
+#pragma unroll
+		for (int k = 0; k < SHIFTED_SIDE; k += 32) {
+			int u = (int)lane + k - skip;
+
+			if (k < SHIFTED_LINE && u < 0)
+				u += SHIFTED_SIDE;
+			if (u < (int)count)
+				row[u] = *(const SHIFTED_UNIT *)(from +
+								 (uint32_t)u / SHIFTED_V *
+									 tile->at.row +
+								 x * SHIFTED_WIDTH);
+		}
+	}
+}
+
+#else
+
+static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile) * tile, char *a,
+						 uint64_t pitch, uint32_t rows, uint32_t count)
+{
+	const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+	const uint32_t begins = (uint32_t)(uintptr_t)(a + warp * pitch);
+	const uint32_t first = (lane * 4 - begins % 16) / SHIFTED_WIDTH % SHIFTED_V;
+	const uint32_t before = begins % 4; /* bytes of a row's first word that are not the row's */
+	uint32_t from[SHIFTED_WORD]; /* of a word's units, counted from the word's row of classes */
+
+#pragma unroll
+	for (uint32_t z = 0; z < SHIFTED_WORD; z++)
+		from[z] = SHIFTED_NAME(_place)(tile, (first + z) % SHIFTED_V) +
+			  (first + z) / SHIFTED_V * tile->at.row;
+
+#pragma unroll 2
+	for (uint32_t x = warp; x < rows; x += warps) {
+		char *const row = a + x * pitch;
+		const int skip = (int)((uint32_t)(uintptr_t)row % 128);
+
+#pragma unroll
+		for (int k = 0; k < SHIFTED_SIDE * SHIFTED_WIDTH; k += 128) {
+			int b = (int)lane * 4 + k - skip;
+
+			if (k == 0 && b <= -4)
+				b += SHIFTED_SIDE * SHIFTED_WIDTH;
+			const uint32_t u = (uint32_t)b / SHIFTED_WIDTH;
+
+			if (b < 0 || u >= count)
+				continue;
+			const unsigned char *const at =
+				tile->shared + u / SHIFTED_V * tile->at.row + x * SHIFTED_WIDTH;
+
+			if (u + SHIFTED_WORD <= count) {
+				uint32_t word = 0;
+
+#pragma unroll
+				for (uint32_t z = 0; z < SHIFTED_WORD; z++)
+					word |= (uint32_t) * (const SHIFTED_UNIT *)(at + from[z])
+						<< 8 * SHIFTED_WIDTH * z;
+				*(uint32_t *)(row + b) = word;
+			} else { /* the matrix ends within the word */
+#pragma unroll
+				for (uint32_t z = 0; z < SHIFTED_WORD; z++)
+					if (u + z < count)
+						((SHIFTED_UNIT *)row)[u + z] =
+							*(const SHIFTED_UNIT *)(at + from[z]);
+			}
+		}
+	}
+	if (before == 0)
+		return;
+	/* The words that a row shares with its neighbours, its own units of them: SHIFTED_WORD
+	 * lanes a row, of which the first lanes take the head, the others the tail. */
+	for (uint32_t z = lane; warp + z / SHIFTED_WORD * warps < rows; z += 32) {
+		const uint32_t x = warp + z / SHIFTED_WORD * warps, q = z % SHIFTED_WORD;
+		const uint32_t u =
+			q * SHIFTED_WIDTH < 4 - before ? q : SHIFTED_SIDE - SHIFTED_WORD + q;
+
+		if (u < count)
+			((SHIFTED_UNIT *)(a + x * pitch))[u] = *(
+				const SHIFTED_UNIT *)(tile->shared + SHIFTED_NAME(_place)(tile, u) +
+						      x * SHIFTED_WIDTH);
+	}
+}
+
+#endif
+
+#else /* elements of several units */
+
+/* Unit u of the column x of the tile, counted through its elements from the top. */
+static inline __device__ SHIFTED_UNIT SHIFTED_NAME(_get)(const struct SHIFTED_NAME(_tile) * tile,
+							 uint32_t x, uint32_t u)
+{
+	const uint32_t e = tile->units == 1 ? u : __umulhi(u, tile->reciprocal);
+
+	return *(const SHIFTED_UNIT *)(tile->shared + tile->places[e] +
+				       (x * tile->units + u - e * tile->units) * SHIFTED_WIDTH);
 }
 
 #if SHIFTED_WIDTH >= 4
@@ -86,7 +207,7 @@ static inline __device__ void SHIFTED_NAME(_fetch)(struct SHIFTED_NAME(_tile) * 
 static inline __device__ void SHIFTED_NAME(_row)(const struct SHIFTED_NAME(_tile) * tile, char *row,
 						 uint32_t x, uint32_t count)
 {
-	const uint32_t skip = (uint32_t)(uintptr_t)row % 128 / SHIFTED_WIDTH;
+	const uint32_t skip = (uint32_t)(uintptr_t)row / SHIFTED_WIDTH % SHIFTED_LINE;
 
 #pragma unroll 4
 	for (uint32_t v = threadIdx.x % 32; v < skip + count; v += 32)
@@ -110,14 +231,14 @@ static inline __device__ void SHIFTED_NAME(_row)(const struct SHIFTED_NAME(_tile
 			uint32_t word = SHIFTED_NAME(_get)(tile, x, u);
 
 #pragma unroll
-			for (uint32_t z = 1; z < 4 / SHIFTED_WIDTH; z++)
+			for (uint32_t z = 1; z < SHIFTED_WORD; z++)
 				word |= (uint32_t)SHIFTED_NAME(_get)(tile, x, u + z)
 					<< 8 * SHIFTED_WIDTH * z;
 			*(uint32_t *)(row + (v - skip)) = word;
 		}
 }
 
-#define SHIFTED_MOST (4 / SHIFTED_WIDTH - 1) /* units of a head or a tail */
+#define SHIFTED_MOST (SHIFTED_WORD - 1) /* units of a head or a tail */
 
 /* Lane q of the 2 * SHIFTED_MOST that write the head and the tail of a row, what _row() leaves. */
 static inline __device__ void SHIFTED_NAME(_end)(const struct SHIFTED_NAME(_tile) * tile, char *row,
@@ -143,6 +264,7 @@ static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile
 {
 	const uint32_t warp = threadIdx.x / 32, warps = blockDim.x / 32;
 
+#pragma unroll 2
 	for (uint32_t x = warp; x < rows; x += warps)
 		SHIFTED_NAME(_row)(tile, a + x * pitch, x, count);
 #if SHIFTED_WIDTH < 4
@@ -154,22 +276,33 @@ static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile
 #endif
 }
 
-__global__ void __launch_bounds__(1024) SHIFTED_KERNEL(const struct tsw_tiles p)
+#endif
+
+__global__ void __launch_bounds__(SHIFTED_THREADS, SHIFTED_BLOCKS)
+	SHIFTED_KERNEL(const struct tsw_tiles p)
 {
 	TSW_DYNAMIC_SHARED(uint4, tsw_tiles_shared);
-
-	const uint64_t k = p.first + blockIdx.x;
-	const uint64_t matrix = k < p.pairs ? 0 : k / p.pairs;
-	const uint32_t tiles = (uint32_t)tsw_tile_count(p.n, p.side);
-	const struct tsw_pair t = tsw_pair_at_grouped(k - matrix * p.pairs, tiles, p.group);
-	char *const a = tsw_matrix(&p, matrix);
-	const uint64_t elem_size = p.units * SHIFTED_WIDTH, pitch = p.ld * elem_size;
-	const uint64_t row = (uint64_t)t.i * p.side, col = (uint64_t)t.j * p.side;
-	const uint32_t rows = (uint32_t)(p.n - row < p.side ? p.n - row : p.side);
-	const uint32_t cols = (uint32_t)(p.n - col < p.side ? p.n - col : p.side);
+#if SHIFTED_SIDE
+	const uint32_t side = SHIFTED_SIDE;
+	const uint64_t slice = 1;
+#else
+	__shared__ uint32_t places[2][TSW_SHIFTED_SIDE];
+	const uint32_t side = p.side;
 	const uint64_t slice = p.units < TSW_SHIFTED_SLICE(SHIFTED_WIDTH)
 				       ? p.units
 				       : TSW_SHIFTED_SLICE(SHIFTED_WIDTH);
+#endif
+	unsigned char *const shared = (unsigned char *)tsw_tiles_shared;
+	const uint64_t k = p.first + blockIdx.x;
+	const uint64_t matrix = k < p.pairs ? 0 : k / p.pairs;
+	const uint32_t tiles = (uint32_t)tsw_tile_count(p.n, side);
+	const struct tsw_pair t = tsw_pair_at_grouped(k - matrix * p.pairs, tiles, p.group);
+	char *const a = tsw_matrix(&p, matrix);
+	const uint64_t elem_size = p.units * SHIFTED_WIDTH, pitch = p.ld * elem_size;
+	const char *const end = a + (p.n - 1) * pitch + p.n * elem_size;
+	const uint64_t row = (uint64_t)t.i * side, col = (uint64_t)t.j * side;
+	const uint32_t rows = (uint32_t)(p.n - row < side ? p.n - row : side);
+	const uint32_t cols = (uint32_t)(p.n - col < side ? p.n - col : side);
 
 	for (uint64_t from = 0; from < p.units; from += slice) {
 		const uint32_t units = (uint32_t)(p.units - from < slice ? p.units - from : slice);
@@ -177,20 +310,31 @@ __global__ void __launch_bounds__(1024) SHIFTED_KERNEL(const struct tsw_tiles p)
 		char *const l = a + col * pitch + row * elem_size + from * SHIFTED_WIDTH;
 		struct SHIFTED_NAME(_tile) upper, lower;
 
-		upper.at =
-			tsw_shifted_layout(p.side, (uint32_t)slice * SHIFTED_WIDTH, SHIFTED_WIDTH);
-		upper.shared = (unsigned char *)tsw_tiles_shared;
+		upper.at = tsw_shifted_layout(side, (uint32_t)slice * SHIFTED_WIDTH, SHIFTED_WIDTH);
+		upper.shared = shared;
+		upper.address = tsw_shared_address(shared);
 		upper.first = (uint32_t)(uintptr_t)u & 15;
 		upper.step = (uint32_t)pitch & 15;
 		upper.units = units;
 		upper.reciprocal = 0xffffffffu / units + 1;
+		upper.places = NULL;
 		lower = upper;
 		lower.shared += upper.at.bytes;
+		lower.address += upper.at.bytes;
 		lower.first = (uint32_t)(uintptr_t)l & 15;
 
-		SHIFTED_NAME(_fetch)(&upper, u, pitch, rows, cols * units * SHIFTED_WIDTH);
+		SHIFTED_NAME(_fetch)(&upper, u, pitch, rows, cols * units * SHIFTED_WIDTH, end);
 		if (row != col)
-			SHIFTED_NAME(_fetch)(&lower, l, pitch, cols, rows * units * SHIFTED_WIDTH);
+			SHIFTED_NAME(_fetch)
+		(&lower, l, pitch, cols, rows * units * SHIFTED_WIDTH, end);
+#if !SHIFTED_SIDE
+		upper.places = places[0];
+		lower.places = places[1];
+		for (uint32_t e = threadIdx.x; e < side; e += blockDim.x) {
+			places[0][e] = SHIFTED_NAME(_place)(&upper, e);
+			places[1][e] = SHIFTED_NAME(_place)(&lower, e);
+		}
+#endif
 		tsw_copies_done();
 		__syncthreads();
 		SHIFTED_NAME(_put)(&upper, l, pitch, cols, rows * units);
@@ -206,8 +350,12 @@ __global__ void __launch_bounds__(1024) SHIFTED_KERNEL(const struct tsw_tiles p)
 #undef SHIFTED_PASTE
 #undef SHIFTED_NAME
 #undef SHIFTED_V
+#undef SHIFTED_LINE
+#undef SHIFTED_WORD
 #undef SHIFTED_MOST
 #undef SHIFTED_UNIT
 #undef SHIFTED_WIDTH
-#undef SHIFTED_MANY
+#undef SHIFTED_SIDE
+#undef SHIFTED_THREADS
+#undef SHIFTED_BLOCKS
 #undef SHIFTED_KERNEL

@@ -8,9 +8,8 @@
 /* Elements of more units than this go slice by slice. */
 #define TSW_SHIFTED_SLICE(unit) (16384u / (unit))
 
-/* The most that one tile takes, where a block may have twice as much: sides of 128 four-byte and
- * 256 one-byte elements. */
-#define TSW_SHIFTED_TILE 71680u
+/* The most elements a side of a tile. */
+#define TSW_SHIFTED_SIDE 256
 
 struct tsw_shifted_layout {
 	uint32_t row;	/* bytes from a row to the next of its class */

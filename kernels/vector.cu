@@ -15,7 +15,7 @@ const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_b
 		{1, {"vector", (const void *)tsw_vector_1_small, 128, 1, 128, 2 * 128 * 128}},
 		{2, {"vector", (const void *)tsw_vector_2, 256, 1, 128, 2 * 128 * 256}},
 		{2, {"vector", (const void *)tsw_vector_2_small, 64, 1, 64, 2 * 64 * 128}},
-		{4, {"vector", (const void *)tsw_vector_4, 512, 1, 64, 2 * 64 * 256}},
+		{4, {"vector", (const void *)tsw_vector_4, 256, 1, 64, 2 * 64 * 256}},
 		{8, {"vector", (const void *)tsw_vector_8, 256, 1, 32, 2 * 32 * 256}},
 		{16, {"vector", (const void *)tsw_vector_16, 256, 1, 16, 2 * 16 * 256}},
 	};

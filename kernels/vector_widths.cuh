@@ -36,8 +36,8 @@
 #define VECTOR_UNIT uint32_t
 #define VECTOR_WIDTH 4
 #define VECTOR_ROW 16
-#define VECTOR_SPLIT 1
-#define VECTOR_BLOCKS 2
+#define VECTOR_SPLIT 0
+#define VECTOR_BLOCKS 4
 #define VECTOR_KERNEL tsw_vector_4
 #include "vector.cuh"
 
@@ -45,7 +45,7 @@
 #define VECTOR_WIDTH 8
 #define VECTOR_ROW 16
 #define VECTOR_SPLIT 0
-#define VECTOR_BLOCKS 4
+#define VECTOR_BLOCKS 6
 #define VECTOR_KERNEL tsw_vector_8
 #include "vector.cuh"
 
@@ -53,6 +53,6 @@
 #define VECTOR_WIDTH 16
 #define VECTOR_ROW 16
 #define VECTOR_SPLIT 0
-#define VECTOR_BLOCKS 6
+#define VECTOR_BLOCKS 4
 #define VECTOR_KERNEL tsw_vector_16
 #include "vector.cuh"
