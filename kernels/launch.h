@@ -31,6 +31,12 @@ const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_b
 int tsw_kernel_shifted(struct tsw_tiles *p, uint64_t count, unsigned unit, unsigned shared_bytes,
                        struct tsw_kernel *kernel);
 
+/* The kernel for many small matrices: units of 1, 2, 4, 8 or 16 bytes at addresses that are multiples of
+ * the unit, any ld and stride.  Of *p base, array, stride, count, pitch, n and units are given; fills in
+ * the others, but for `first`, and *kernel.  0 if a matrix is too large. */
+int tsw_kernel_stream(struct tsw_chunks *p, unsigned unit, unsigned shared_bytes,
+                      struct tsw_kernel *kernel);
+
 #ifdef __cplusplus
 }
 #endif

@@ -12,6 +12,7 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 SIMT_DEFINE_CALL(tsw_tiles)
+SIMT_DEFINE_CALL(tsw_chunks)
 
 /* A kernel, and the elements it is given. */
 static const struct subject {
@@ -21,24 +22,36 @@ static const struct subject {
 	unsigned shared_bytes; /* that the kernel may use; little of it makes small tiles */
 	size_t alignment;      /* of every row */
 } subjects[] = {
-	{"tile33", 1, 1, 0, 1},		{"tile33", 2, 2, 0, 2},
-	{"tile33", 4, 4, 0, 4},		{"tile33", 8, 8, 0, 8},
-	{"tile33", 16, 16, 0, 16},	{"tile33", 3, 1, 0, 1},
-	{"tile33", 6, 2, 0, 2},		{"tile33", 12, 4, 0, 4},
-	{"tile33", 16, 8, 0, 8},	{"tile33", 24, 8, 0, 8},
-	{"tile33", 100, 4, 0, 4},	{"vector", 1, 1, 1 << 20, 16},
-	{"vector", 1, 1, 48 << 10, 16}, {"vector", 2, 2, 1 << 20, 16},
-	{"vector", 2, 2, 48 << 10, 16}, {"vector", 4, 4, 1 << 20, 16},
-	{"vector", 8, 8, 1 << 20, 16},	{"vector", 16, 16, 1 << 20, 16},
-	{"shifted", 1, 1, 60000, 1},	{"shifted", 1, 1, 1 << 20, 1},
-	{"shifted", 2, 2, 60000, 2},	{"shifted", 4, 4, 60000, 4},
-	{"shifted", 4, 4, 1 << 20, 4},	{"shifted", 8, 8, 60000, 8},
-	{"shifted", 16, 16, 10000, 16}, {"shifted", 3, 1, 12000, 1},
-	{"shifted", 5, 1, 12000, 1},	{"shifted", 6, 2, 12000, 2},
-	{"shifted", 12, 4, 12000, 4},	{"shifted", 16, 8, 12000, 8},
-	{"shifted", 24, 8, 12000, 8},	{"shifted", 48, 16, 12000, 16},
-	{"shifted", 100, 4, 12000, 4},
+	{"tile33", 1, 1, 0, 1},		 {"tile33", 2, 2, 0, 2},
+	{"tile33", 4, 4, 0, 4},		 {"tile33", 8, 8, 0, 8},
+	{"tile33", 16, 16, 0, 16},	 {"tile33", 3, 1, 0, 1},
+	{"tile33", 6, 2, 0, 2},		 {"tile33", 12, 4, 0, 4},
+	{"tile33", 16, 8, 0, 8},	 {"tile33", 24, 8, 0, 8},
+	{"tile33", 100, 4, 0, 4},	 {"vector", 1, 1, 1 << 20, 16},
+	{"vector", 1, 1, 48 << 10, 16},	 {"vector", 2, 2, 1 << 20, 16},
+	{"vector", 2, 2, 48 << 10, 16},	 {"vector", 4, 4, 1 << 20, 16},
+	{"vector", 8, 8, 1 << 20, 16},	 {"vector", 16, 16, 1 << 20, 16},
+	{"shifted", 1, 1, 60000, 1},	 {"shifted", 1, 1, 1 << 20, 1},
+	{"shifted", 2, 2, 60000, 2},	 {"shifted", 4, 4, 60000, 4},
+	{"shifted", 4, 4, 1 << 20, 4},	 {"shifted", 8, 8, 60000, 8},
+	{"shifted", 16, 16, 10000, 16},	 {"shifted", 3, 1, 12000, 1},
+	{"shifted", 5, 1, 12000, 1},	 {"shifted", 6, 2, 12000, 2},
+	{"shifted", 12, 4, 12000, 4},	 {"shifted", 16, 8, 12000, 8},
+	{"shifted", 24, 8, 12000, 8},	 {"shifted", 48, 16, 12000, 16},
+	{"shifted", 100, 4, 12000, 4},	 {"stream", 1, 1, 40000, 1},
+	{"stream", 2, 2, 40000, 2},	 {"stream", 4, 4, 80000, 4},
+	{"stream", 4, 4, 3000, 4},	 {"stream", 8, 8, 160000, 8},
+	{"stream", 16, 16, 1 << 20, 16}, {"stream", 16, 8, 1 << 20, 8},
+	{"stream", 3, 1, 60000, 1},	 {"stream", 6, 2, 40000, 2},
+	{"stream", 12, 4, 40000, 4},	 {"stream", 48, 16, 100000, 16},
 };
+
+#define STREAMS 11 /* subjects of that name */
+
+static int streams(const struct subject *s)
+{
+	return !strcmp(s->name, "stream");
+}
 
 struct job {
 	const struct subject *subject;
@@ -75,7 +88,8 @@ static size_t tile_of(const struct subject *s)
 {
 	struct tsw_tiles p = {.n = 100000, .units = s->elem_size / s->unit};
 
-	return kernel_of(s, &p, 1).tile;
+	/* `stream` has no tiles: any side will do. */
+	return streams(s) ? 16 : kernel_of(s, &p, 1).tile;
 }
 
 static struct tsw_shape shape_of(const struct job *job)
@@ -91,6 +105,58 @@ static size_t rounded(const struct subject *s, size_t elements)
 	return (elements + step - 1) / step * step;
 }
 
+/* Chunks of many small matrices.  0 if they are too large for the kernel. */
+static int chunks_of(const struct job *job, unsigned char *base, struct tsw_chunks *p,
+		     struct tsw_kernel *kernel)
+{
+	const struct subject *s = job->subject;
+
+	*p = (struct tsw_chunks){
+		.base = (char *)base,
+		.array = job->array,
+		.stride = job->stride * s->elem_size,
+		.count = job->count,
+		.pitch = job->ld * s->elem_size,
+		.n = (uint32_t)job->n,
+		.units = (uint32_t)(s->elem_size / s->unit),
+	};
+	return tsw_kernel_stream(p, s->unit, s->shared_bytes, kernel);
+}
+
+static int can_stream(const struct job *job)
+{
+	struct tsw_kernel kernel;
+	struct tsw_chunks p;
+
+	return chunks_of(job, NULL, &p, &kernel);
+}
+
+static const char *launch_stream(const struct job *job, unsigned char *base)
+{
+	struct tsw_kernel kernel = {.name = "none"};
+	struct tsw_chunks p;
+	const char *wrong = NULL;
+	uint64_t total, limit;
+
+	ck_assert(chunks_of(job, base, &p, &kernel));
+	ck_assert_str_eq(kernel.name, "stream");
+	ck_assert_uint_le(kernel.shared_bytes, job->subject->shared_bytes);
+	total = (job->count + p.group - 1) / p.group;
+	limit = job->grid_limit ? job->grid_limit : total;
+	for (p.first = 0; !wrong && p.first < total; p.first += limit)
+		wrong = simt_launch(&(struct simt_launch){
+			.call = simt_call_tsw_chunks,
+			.entry = kernel.entry,
+			.param = &p,
+			.grid = total - p.first < limit ? total - p.first : limit,
+			.block_x = kernel.threads_x,
+			.block_y = kernel.threads_y,
+			.shared_bytes = kernel.shared_bytes,
+			.order = job->order,
+		});
+	return wrong;
+}
+
 /* Launches as src/cuda/transpose.c does. */
 static const char *launch(const struct job *job, unsigned char *base)
 {
@@ -103,11 +169,15 @@ static const char *launch(const struct job *job, unsigned char *base)
 		.ld = job->ld,
 		.units = elem_size / job->subject->unit,
 	};
-	const struct tsw_kernel kernel = kernel_of(job->subject, &p, job->count);
-	uint64_t total = tsw_pair_count(tsw_tile_count(job->n, kernel.tile)) * job->count;
-	uint64_t limit = job->grid_limit ? job->grid_limit : total;
+	struct tsw_kernel kernel;
+	uint64_t total, limit;
 	const char *wrong = NULL;
 
+	if (streams(job->subject))
+		return launch_stream(job, base);
+	kernel = kernel_of(job->subject, &p, job->count);
+	total = tsw_pair_count(tsw_tile_count(job->n, kernel.tile)) * job->count;
+	limit = job->grid_limit ? job->grid_limit : total;
 	p.pairs = total / job->count;
 	for (p.first = 0; !wrong && p.first < total; p.first += limit)
 		wrong = simt_launch(&(struct simt_launch){
@@ -140,7 +210,8 @@ static void check_one(const struct job *job, enum tsw_flush flush)
 
 	tsw_fill(g.p, g.bytes);
 	simt_allow_nothing();
-	simt_allow(g.p, g.bytes, s.n * s.elem_size, s.ld * s.elem_size);
+	/* All of it where there is no padding: a store may go on into the next row. */
+	simt_allow(g.p, g.bytes, s.n * s.elem_size, s.ld > s.n ? s.ld * s.elem_size : 0);
 	/* What the matrix's first vector holds before the matrix may be read. */
 	if ((uintptr_t)g.p % 16)
 		simt_allow(g.p - (uintptr_t)g.p % 16, (uintptr_t)g.p % 16, 0, 1);
@@ -160,6 +231,8 @@ static void check_side(const struct subject *subject, size_t n, size_t wider, ui
 {
 	struct job job = {subject, n, rounded(subject, n + wider), 0, 0, 1, NULL, order};
 
+	if (streams(subject) && !can_stream(&job))
+		return;
 	check_one(&job, TSW_FLUSH_LEFT);
 	if (can_end_at_a_page(&job))
 		check_one(&job, TSW_FLUSH_RIGHT);
@@ -219,6 +292,8 @@ START_TEST(split_launches)
 
 		if (n > 200 && limits[l] != 7)
 			continue;
+		if (streams(subject) && !can_stream(&job))
+			continue;
 		check_one(&job, TSW_FLUSH_LEFT);
 	}
 }
@@ -252,8 +327,10 @@ static void check_many(struct job *job, const size_t *offsets, size_t bytes)
 
 static void check_strided(struct job job)
 {
-	size_t offsets[64];
+	size_t offsets[256];
 
+	if (streams(job.subject) && !can_stream(&job))
+		return;
 	ck_assert_uint_le(job.count, COUNT_OF(offsets));
 	for (size_t b = 0; b < job.count; b++)
 		offsets[b] = b * job.stride * job.subject->elem_size;
@@ -286,12 +363,96 @@ START_TEST(arrays_of_matrices)
 	size_t each = (tsw_shape_bytes(shape_of(&job)) + 127) / 64 * 64, offsets[6];
 	size_t unit = tsw_elem_unit(s->elem_size), step = s->shared_bytes ? unit : s->alignment;
 
+	if (streams(s)) {
+		if (!can_stream(&job))
+			return;
+		step = s->unit;
+	}
 	for (uint64_t limit = 0; limit <= 7; limit += 7) {
 		job.grid_limit = limit;
 		/* Not in order of address. */
 		for (size_t b = 0; b < 6; b++)
 			offsets[b] = (b * 5 + 2) % 6 * each + (step < 16 ? b % 3 * step : 0);
 		check_many(&job, offsets, 6 * each);
+	}
+}
+END_TEST
+
+/* At pointers that are misaligned in turn, in no order of address; `count` is no multiple of 7. */
+static void check_scattered(struct job job)
+{
+	const struct subject *s = job.subject;
+	const size_t each = (tsw_shape_bytes(shape_of(&job)) + 31) / 16 * 16;
+	size_t offsets[256];
+
+	ck_assert_uint_le(job.count, COUNT_OF(offsets));
+	job.stride = 0;
+	for (size_t b = 0; b < job.count; b++)
+		offsets[b] = (b * 7 + 3) % job.count * each + b * s->unit % 16;
+	check_many(&job, offsets, job.count * each);
+}
+
+/* Several chunks of several matrices, the last one ragged. */
+START_TEST(chunks_of_small_matrices)
+{
+	static const size_t small[] = {2, 3, 4, 5, 8, 13, 16};
+	const struct subject *s = NULL;
+	size_t number = 0;
+
+	for (size_t i = 0; i < COUNT_OF(subjects) && !s; i++)
+		if (streams(&subjects[i]) && number++ == (size_t)_i)
+			s = &subjects[i];
+	for (size_t i = 0; s && i < COUNT_OF(small); i++) {
+		const size_t n = small[i], one = n * n * s->elem_size;
+		struct job job = {s, n, n, i % 2, n * n, 20000 / one + 1, NULL, i};
+
+		job.count = job.count < 5 ? 5 : job.count > 251 ? 251 : job.count;
+		job.count += job.count % 7 == 0; /* for check_scattered() */
+		check_strided(job);
+		job.stride = n * n + 1;
+		check_strided(job);
+		check_scattered(job);
+		job.ld = n + 1;
+		job.stride = n * job.ld + 2;
+		check_strided(job);
+		check_scattered(job);
+		job.ld = job.count * n + 1;
+		job.stride = n;
+		check_strided(job);
+	}
+}
+END_TEST
+
+/* Whatever the shape, a chunk fits the shared memory there is, and its numbers can be divided. */
+START_TEST(chunks_fit)
+{
+	uint64_t state = tsw_seed();
+
+	for (int round = 0; round < 20000; round++) {
+		const unsigned unit = 1u << tsw_random_below(&state, 5);
+		const unsigned shared_bytes = (unsigned)tsw_random_below(&state, 230 << 10);
+		const uint32_t units = (uint32_t)(1 + tsw_random_below(&state, round % 2 ? 1 : 60));
+		const uint32_t n = (uint32_t)(1 + tsw_random_below(&state, round % 3 ? 40 : 300));
+		const uint64_t row = (uint64_t)n * units * unit;
+		struct tsw_chunks p = {
+			.n = n,
+			.units = units,
+			.count = 1 + tsw_random_below(&state, 1000),
+			.pitch = row + (round % 5 ? 0 : unit),
+		};
+		struct tsw_kernel kernel;
+		uint64_t all;
+
+		p.stride = n * p.pitch + (round % 7 ? 0 : unit);
+		if (!tsw_kernel_stream(&p, unit, shared_bytes, &kernel))
+			continue;
+		all = (uint64_t)p.group * n * n * units;
+		tsw_require(
+			p.group >= 1 && p.group <= p.count && kernel.shared_bytes <= shared_bytes &&
+				p.group * (uint64_t)p.matrix_step <= kernel.shared_bytes &&
+				all * n * n < UINT64_C(1) << 31 && all * units < UINT64_C(1) << 31,
+			"n = %u, %u units of %u, %u bytes: chunks of %u", n, units, unit,
+			shared_bytes, p.group);
 	}
 }
 END_TEST
@@ -348,6 +509,8 @@ static Suite *simt_suite(void)
 	tcase_add_loop_test(tc, split_launches, 0, count);
 	tcase_add_loop_test(tc, strided_batches, 0, count);
 	tcase_add_loop_test(tc, arrays_of_matrices, 0, count);
+	tcase_add_loop_test(tc, chunks_of_small_matrices, 0, STREAMS);
+	tcase_add_test(tc, chunks_fit);
 	tcase_add_test(tc, every_unit_has_a_kernel);
 	tcase_add_test(tc, the_vector_kernel_that_fits_is_taken);
 	suite_add_tcase(suite, tc);

@@ -30,11 +30,27 @@ static struct tsw_tiles tiles_of(const struct job *job, unsigned unit)
 	};
 }
 
-/* Launches `kernel` over all tile pairs of the batch, in as many launches as the grid needs. */
+/* Launches `kernel` over `total` blocks, in as many launches as the grid needs; `first` is the
+ * member of its parameter that says where a launch begins. */
+static tsw_status launch_all(const struct job *job, const struct tsw_kernel *kernel,
+			     const void *parameter, uint64_t *first, uint64_t total)
+{
+	const uint64_t limit = tsw_cuda_grid(job->grid_limit);
+
+	while (*first < total) {
+		uint64_t left = total - *first;
+		uint64_t blocks = left < limit ? left : limit;
+
+		TRY(tsw_cuda_launch(kernel, parameter, blocks, job->stream));
+		*first += blocks;
+	}
+	return TSW_OK;
+}
+
+/* A block for every tile pair of the batch. */
 static tsw_status launch_pairs(const struct job *job, const struct tsw_kernel *kernel,
 			       struct tsw_tiles *p)
 {
-	const uint64_t limit = tsw_cuda_grid(job->grid_limit);
 	uint64_t total;
 
 	p->pairs = tsw_pair_count(tsw_tile_count(p->n, kernel->tile));
@@ -42,14 +58,7 @@ static tsw_status launch_pairs(const struct job *job, const struct tsw_kernel *k
 		return tsw_fail(TSW_ERR_OVERFLOW,
 				"count = %zu matrices have more than 2^64 tile pairs",
 				job->m->count);
-	while (p->first < total) {
-		uint64_t left = total - p->first;
-		uint64_t blocks = left < limit ? left : limit;
-
-		TRY(tsw_cuda_launch(kernel, p, blocks, job->stream));
-		p->first += blocks;
-	}
-	return TSW_OK;
+	return launch_all(job, kernel, p, &p->first, total);
 }
 
 /* Is every matrix known to begin at a multiple of `bytes`?  What an array points to is not known.
@@ -143,6 +152,74 @@ static tsw_status launch_shifted(const struct job *job)
 	return launch_pairs(job, &kernel, &p);
 }
 
+/* ---- stream: many small matrices ---- */
+
+static int prepare_stream(const struct job *job, struct tsw_kernel *kernel, struct tsw_chunks *p)
+{
+	const struct tsw_matrices *m = job->m;
+	const size_t width = m->elem_size;
+	const unsigned unit = width % 16 == 0 && begins_at(job, 16) && m->ld * width % 16 == 0
+				      ? 16
+				      : (unsigned)tsw_elem_unit(width);
+
+	/* Small enough for the structure's 32 bits: the kernel serves far less. */
+	if (m->n > UINT16_MAX || width > UINT16_MAX)
+		return 0;
+	*p = (struct tsw_chunks){
+		.base = m->array ? NULL : job->address,
+		.array = m->array ? job->address : NULL,
+		.stride = m->stride * width,
+		.count = m->count,
+		.pitch = m->ld * width,
+		.n = (uint32_t)m->n,
+		.units = (uint32_t)(width / unit),
+	};
+	return tsw_kernel_stream(p, unit, job->shared_bytes, kernel);
+}
+
+static uint64_t chunks_of(const struct tsw_chunks *p)
+{
+	return p->count / p->group + (p->count % p->group != 0);
+}
+
+static int serves_stream(const struct job *job)
+{
+	struct tsw_kernel kernel;
+	struct tsw_chunks p;
+
+	return prepare_stream(job, &kernel, &p);
+}
+
+/* Up to these sides it is ahead of the others: where ld = n, and with gaps between the rows, which
+ * it writes element by element.  A chunk is one block's, so matrices that others would spread over
+ * many blocks must be enough to keep a large GPU busy. */
+#define STREAM_SIDE 128
+#define STREAM_SIDE_GAPS 48
+#define STREAM_MATRIX_BYTES (64u << 10)
+#define STREAM_ALONE 32
+#define STREAM_CHUNKS 264
+
+static int prefers_stream(const struct job *job)
+{
+	const struct tsw_matrices *m = job->m;
+	const size_t most = m->ld == m->n ? STREAM_SIDE : STREAM_SIDE_GAPS;
+	struct tsw_kernel kernel;
+	struct tsw_chunks p;
+
+	return m->n <= most && prepare_stream(job, &kernel, &p) &&
+	       m->n * m->n * m->elem_size <= STREAM_MATRIX_BYTES &&
+	       (m->n <= STREAM_ALONE || chunks_of(&p) >= STREAM_CHUNKS);
+}
+
+static tsw_status launch_stream(const struct job *job)
+{
+	struct tsw_kernel kernel;
+	struct tsw_chunks p;
+
+	prepare_stream(job, &kernel, &p);
+	return launch_all(job, &kernel, &p, &p.first, chunks_of(&p));
+}
+
 /* The table: the first kernel that prefers a job is the library's choice. */
 static const struct choice {
 	const char *name;
@@ -150,6 +227,7 @@ static const struct choice {
 	int (*serves)(const struct job *job);
 	tsw_status (*launch)(const struct job *job);
 } choices[] = {
+	{"stream", prefers_stream, serves_stream, launch_stream},
 	{"vector", prefers_vector, serves_vector, launch_vector},
 	{"shifted", serves_shifted, serves_shifted, launch_shifted},
 	{"tile33", serves_tile33, serves_tile33, launch_tile33},

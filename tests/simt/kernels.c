@@ -3,6 +3,7 @@
 
 #include "../../kernels/digest.cu"
 #include "../../kernels/shifted.cu"
+#include "../../kernels/stream.cu"
 #include "../../kernels/tile33.cu"
 #include "../../kernels/vector.cu"
 
