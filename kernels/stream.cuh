@@ -157,11 +157,26 @@ static inline __device__ void tsw_copy_end(unsigned char *shared, const char *gl
 	}
 }
 
-/* Brings the chunk into shared memory. */
-static inline __device__ void tsw_fetch_chunk(const struct tsw_chunks *p, const struct tsw_chunk *c,
-					      unsigned char *shared, uint32_t unit)
+/* Brings a chunk that is one run into shared memory. */
+static inline __device__ void tsw_fetch_run(const struct tsw_chunks *p, const struct tsw_chunk *c,
+					    unsigned char *shared, uint32_t unit)
 {
+	const uint32_t m = tsw_misaligned(c->a), end = m + c->run_bytes, whole = end / 16 * 16;
+	const char *const global = c->a - m;
+
 #pragma unroll 4
+	for (uint32_t at = threadIdx.x * 16; at < whole; at += blockDim.x * 16)
+		tsw_copy_stretch(shared + tsw_swizzled(p, at), global + at, at ? 0 : m, 16);
+	if (threadIdx.x == 0 && end > whole)
+		tsw_copy_end(shared + tsw_swizzled(p, whole), global + whole, whole ? 0 : m,
+			     end - whole, unit);
+}
+
+/* And one of several runs. */
+static inline __device__ void tsw_fetch_runs(const struct tsw_chunks *p, const struct tsw_chunk *c,
+					     unsigned char *shared, uint32_t unit)
+{
+#pragma unroll 2
 	for (uint32_t v = threadIdx.x; v < c->runs * p->slot; v += blockDim.x) {
 		const struct tsw_stretch t = tsw_stretch_at(p, c, v);
 		const uint32_t end = t.misaligned + c->run_bytes;
@@ -177,6 +192,16 @@ static inline __device__ void tsw_fetch_chunk(const struct tsw_chunks *p, const 
 		else
 			tsw_copy_end(into, global, from, to, unit);
 	}
+}
+
+/* Brings the chunk into shared memory, for all to read. */
+static inline __device__ void tsw_fetch_chunk(const struct tsw_chunks *p, const struct tsw_chunk *c,
+					      unsigned char *shared, uint32_t unit)
+{
+	if (p->runs == 0)
+		tsw_fetch_run(p, c, shared, unit);
+	else
+		tsw_fetch_runs(p, c, shared, unit);
 	tsw_copies_done();
 	__syncthreads();
 }

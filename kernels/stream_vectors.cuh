@@ -6,7 +6,7 @@
 #define STREAM_PASTE_(a, b) a##b
 #define STREAM_PASTE(a, b) STREAM_PASTE_(a, b)
 #define STREAM_NAME(part) STREAM_PASTE(STREAM_KERNEL, part)
-#define STREAM_V (16 / (int)sizeof(STREAM_UNIT))
+#define STREAM_V (16 / (int)sizeof(STREAM_UNIT)) /* elements of a vector */
 
 /* An element of the chunk: its place in memory, and its mirror image's in shared memory. */
 struct STREAM_NAME(_walk) {
@@ -44,6 +44,76 @@ static inline __device__ void STREAM_NAME(_next)(const struct tsw_chunks *p,
 	}
 }
 
+/* The mirror image that lies at byte `from`; `swizzled` is p->swizzle != 0. */
+static inline __device__ STREAM_UNIT STREAM_NAME(_get)(const struct tsw_chunks *p,
+						       const unsigned char *shared, uint32_t from,
+						       int swizzled)
+{
+	return *(const STREAM_UNIT *)(shared + (swizzled ? tsw_swizzled(p, from) : from));
+}
+
+/* The elements of a whole vector.  For n >= V it goes on to the next row once at most; not at all
+ * where `wraps` is 0. */
+static inline __device__ void STREAM_NAME(_gather)(const struct tsw_chunks *p,
+						   const unsigned char *shared,
+						   const struct STREAM_NAME(_walk) * w,
+						   STREAM_UNIT out[STREAM_V], int swizzled,
+						   int wraps)
+{
+	const uint32_t next = p->n - w->c; /* the first element of the next row */
+	const uint32_t row = (p->elements - 1) * (uint32_t)sizeof(STREAM_UNIT);
+	const uint32_t back = w->r + 1 < p->n ? row : row - (p->matrix_step - p->row_step);
+
+#pragma unroll
+	for (uint32_t k = 0; k < STREAM_V; k++) {
+		uint32_t from = w->from + k * p->row_step;
+
+		if (wraps && k >= next)
+			from -= back;
+		out[k] = STREAM_NAME(_get)(p, shared, from, swizzled);
+	}
+}
+
+/* Writes a vector of a run; the first and the last may lie half outside of it. */
+static inline __device__ void STREAM_NAME(_put)(const struct tsw_chunks *p,
+						const unsigned char *shared,
+						const struct tsw_stretch *t, int length)
+{
+	const int x = ((int)t->at - (int)t->misaligned) / (int)sizeof(STREAM_UNIT);
+	const int first = x < 0 ? -x : 0;
+	const int last = length - x < STREAM_V ? length - x : STREAM_V;
+	struct STREAM_NAME(_walk) w = STREAM_NAME(_begin)(p, t, (uint32_t)(x + first));
+	STREAM_UNIT *const to = (STREAM_UNIT *)(t->run - t->misaligned + t->at);
+	union {
+		uint4 vector;
+		STREAM_UNIT element[STREAM_V];
+	} out;
+
+	if (last - first < STREAM_V) {
+#pragma unroll 1
+		for (int k = first; k < last; k++) {
+			to[k] = STREAM_NAME(_get)(p, shared, w.from, 1);
+			STREAM_NAME(_next)(p, &w);
+		}
+		return;
+	}
+	/* All threads of a warp take the same way, if their runs are aligned alike. */
+	if (p->n < STREAM_V) {
+#pragma unroll
+		for (int k = 0; k < STREAM_V; k++) {
+			out.element[k] = STREAM_NAME(_get)(p, shared, w.from, 1);
+			STREAM_NAME(_next)(p, &w);
+		}
+	} else if (p->n % STREAM_V == 0 && t->misaligned == 0) {
+		STREAM_NAME(_gather)(p, shared, &w, out.element, 1, 0);
+	} else if (p->swizzle) {
+		STREAM_NAME(_gather)(p, shared, &w, out.element, 1, 1);
+	} else {
+		STREAM_NAME(_gather)(p, shared, &w, out.element, 0, 1);
+	}
+	*(uint4 *)to = out.vector;
+}
+
 __global__ void __launch_bounds__(512) STREAM_KERNEL(const struct tsw_chunks p)
 {
 	TSW_DYNAMIC_SHARED(uint4, tsw_tiles_shared);
@@ -56,52 +126,8 @@ __global__ void __launch_bounds__(512) STREAM_KERNEL(const struct tsw_chunks p)
 #pragma unroll 2
 	for (uint32_t v = threadIdx.x; v < chunk.runs * p.slot; v += blockDim.x) {
 		const struct tsw_stretch t = tsw_stretch_at(&p, &chunk, v);
-		/* The element of the run that the vector begins with; the first may lie before it.
-		 */
-		const int x = ((int)t.at - (int)t.misaligned) / (int)sizeof(STREAM_UNIT);
-		char *const to = t.run - t.misaligned + t.at;
-		union {
-			uint4 vector;
-			STREAM_UNIT element[STREAM_V];
-		} out;
 
-		if (x >= 0 && x + STREAM_V <= length) {
-			struct STREAM_NAME(_walk) w = STREAM_NAME(_begin)(&p, &t, (uint32_t)x);
-
-			if (p.n % STREAM_V == 0 && t.misaligned == 0) {
-				/* No vector goes on to the next row. */
-#pragma unroll
-				for (int k = 0; k < STREAM_V; k++)
-					out.element[k] =
-						*(const STREAM_UNIT
-							  *)(shared +
-							     tsw_swizzled(
-								     &p,
-								     w.from + (uint32_t)k *
-										      p.row_step));
-			} else {
-#pragma unroll
-				for (int k = 0; k < STREAM_V; k++) {
-					out.element[k] =
-						*(const STREAM_UNIT *)(shared +
-								       tsw_swizzled(&p, w.from));
-					STREAM_NAME(_next)(&p, &w);
-				}
-			}
-			*(uint4 *)to = out.vector;
-		} else {
-			const int first = x < 0 ? -x : 0;
-			const int last = length - x < STREAM_V ? length - x : STREAM_V;
-			struct STREAM_NAME(_walk) w =
-				STREAM_NAME(_begin)(&p, &t, (uint32_t)(x + first));
-
-#pragma unroll 1
-			for (int k = first; k < last; k++) {
-				((STREAM_UNIT *)to)[k] =
-					*(const STREAM_UNIT *)(shared + tsw_swizzled(&p, w.from));
-				STREAM_NAME(_next)(&p, &w);
-			}
-		}
+		STREAM_NAME(_put)(&p, shared, &t, length);
 	}
 }
 
