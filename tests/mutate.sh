@@ -130,17 +130,18 @@ split() {
 	fields+=("$rest")
 }
 
-# Suites must be green before a red one means anything.
+# A suite must be green, in its environment, before a red one means anything.
 declare -A green
 sound() {
-	local suite=$1
-	[ -z "${green[$suite]:-}" ] || return "${green[$suite]}"
-	green[$suite]=0
-	if ! build "$suite" || ! run "$suite"; then
-		green[$suite]=1
+	local suite=$1 key=$*
+	shift
+	[ -z "${green[$key]:-}" ] || return "${green[$key]}"
+	green[$key]=0
+	if ! build "$suite" || ! run "$suite" "$@"; then
+		green[$key]=1
 		problem "NOT GREEN" "$suite" "-" "without any fault" "$work/log"
 	fi
-	return "${green[$suite]}"
+	return "${green[$key]}"
 }
 
 row result time suite file "fault [test that found it]"
@@ -157,7 +158,7 @@ for table in "${tables[@]}"; do
 		read -ra words <<<"${fields[0]}"
 		suite=${words[-1]}
 		unset 'words[-1]'
-		sound "$suite" || continue
+		sound "$suite" "${words[@]}" || continue
 		mutate "$suite" "${fields[1]}" "${fields[2]}" "${fields[3]}" "${words[@]}"
 	done <"$table"
 done

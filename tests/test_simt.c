@@ -73,7 +73,8 @@ static struct tsw_kernel kernel_of(const struct subject *s, struct tsw_tiles *p,
 	if (!strcmp(s->name, "shifted"))
 		tsw_kernel_shifted(p, count, s->unit, s->shared_bytes, &kernel);
 	else if (!strcmp(s->name, "vector"))
-		fixed = tsw_kernel_vector((unsigned)s->elem_size, s->shared_bytes);
+		/* As for many matrices, the largest form that fits. */
+		fixed = tsw_kernel_vector((unsigned)s->elem_size, s->shared_bytes, p->n, 1000);
 	else
 		fixed = tsw_kernel_tile33(s->unit);
 	if (fixed)
@@ -478,10 +479,10 @@ START_TEST(the_vector_kernel_that_fits_is_taken)
 		int served = elem_size && elem_size <= 16 && (elem_size & (elem_size - 1)) == 0;
 		unsigned before = 0;
 
-		ck_assert_ptr_null(tsw_kernel_vector(elem_size, 0));
-		ck_assert_int_eq(tsw_kernel_vector(elem_size, 48 << 10) != NULL, served);
+		ck_assert_ptr_null(tsw_kernel_vector(elem_size, 0, 5000, 1));
+		ck_assert_int_eq(tsw_kernel_vector(elem_size, 48 << 10, 5000, 1) != NULL, served);
 		for (unsigned most = 1 << 10; served && most <= 1 << 20; most *= 2) {
-			const struct tsw_kernel *kernel = tsw_kernel_vector(elem_size, most);
+			const struct tsw_kernel *kernel = tsw_kernel_vector(elem_size, most, 5000, 1000);
 
 			if (!kernel)
 				continue;
@@ -497,23 +498,42 @@ START_TEST(the_vector_kernel_that_fits_is_taken)
 }
 END_TEST
 
+/* The case of one kernel, named after it, so that CK_RUN_CASE can pick it. */
+static TCase *kernel_case(int first, int end)
+{
+	TCase *tc = tcase_create(subjects[first].name);
+
+	tcase_add_loop_test(tc, shapes, first, end);
+	tcase_add_loop_test(tc, shapes_around_a_tile, first, end);
+	tcase_add_loop_test(tc, every_order_of_threads, first, end);
+	tcase_add_loop_test(tc, split_launches, first, end);
+	tcase_add_loop_test(tc, strided_batches, first, end);
+	tcase_add_loop_test(tc, arrays_of_matrices, first, end);
+	if (!strcmp(subjects[first].name, "stream")) {
+		tcase_add_loop_test(tc, chunks_of_small_matrices, 0, STREAMS);
+		tcase_add_test(tc, chunks_fit);
+	}
+	return tc;
+}
+
 static Suite *simt_suite(void)
 {
 	Suite *suite = suite_create("simt");
-	TCase *tc = tcase_create("kernels");
-	int count = (int)COUNT_OF(subjects);
+	TCase *tc = tcase_create("choice");
+	int count = (int)COUNT_OF(subjects), end;
 
-	tcase_add_loop_test(tc, shapes, 0, count);
-	tcase_add_loop_test(tc, shapes_around_a_tile, 0, count);
-	tcase_add_loop_test(tc, every_order_of_threads, 0, count);
-	tcase_add_loop_test(tc, split_launches, 0, count);
-	tcase_add_loop_test(tc, strided_batches, 0, count);
-	tcase_add_loop_test(tc, arrays_of_matrices, 0, count);
-	tcase_add_loop_test(tc, chunks_of_small_matrices, 0, STREAMS);
-	tcase_add_test(tc, chunks_fit);
+	for (int first = 0; first < count; first = end) {
+		for (end = first; end < count && !strcmp(subjects[end].name, subjects[first].name);
+		     end++)
+			;
+		suite_add_tcase(suite, kernel_case(first, end));
+	}
 	tcase_add_test(tc, every_unit_has_a_kernel);
 	tcase_add_test(tc, the_vector_kernel_that_fits_is_taken);
 	suite_add_tcase(suite, tc);
+	tcase_add_loop_test(chunks, chunks_of_small_matrices, 0, STREAMS);
+	tcase_add_test(chunks, chunks_fit);
+	suite_add_tcase(suite, chunks);
 	return suite;
 }
 
