@@ -531,9 +531,6 @@ static Suite *simt_suite(void)
 	tcase_add_test(tc, every_unit_has_a_kernel);
 	tcase_add_test(tc, the_vector_kernel_that_fits_is_taken);
 	suite_add_tcase(suite, tc);
-	tcase_add_loop_test(chunks, chunks_of_small_matrices, 0, STREAMS);
-	tcase_add_test(chunks, chunks_fit);
-	suite_add_tcase(suite, chunks);
 	return suite;
 }
 
