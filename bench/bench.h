@@ -22,6 +22,13 @@ struct bench_shape {
 	int array;	      /* the batch is given by an array of pointers */
 };
 
+/* An imatcopy instead of a transpose. */
+struct bench_imatcopy {
+	char op; /* upper case; 0: no imatcopy */
+	tsw_type type;
+	double alpha[2];
+};
+
 enum bench_mode {
 	BENCH_STREAM,	/* caches out of play */
 	BENCH_RESIDENT, /* the same matrices again and again, in cache if they fit */
@@ -42,6 +49,8 @@ struct bench_options {
 	int peers, kernels, ladder, pattern, checksum, json;
 	enum bench_mode mode;
 	uint64_t seed;
+	struct bench_imatcopy imatcopy;
+	int type_given, alpha_given;
 };
 
 /* What apply and verify answer beside a count. */
@@ -75,13 +84,14 @@ struct bench_set {
 	size_t pitch;	/* bytes from copy to copy */
 	size_t copies;	/* that are used in turn */
 	size_t calls;	/* applications in one timed repetition */
-	size_t span_bytes;  /* from the first to the last byte of a copy */
-	size_t moved_bytes; /* count * n * n * elem_size: what a ceiling copies */
-	int threads;	    /* host */
-	const char *isa;    /* host: the instruction set that the library uses; else NULL */
-	void *stream;	    /* GPU */
-	uint64_t seed;	    /* of random data */
-	size_t next;	    /* copy that the next application takes */
+	size_t span_bytes;   /* from the first to the last byte of a copy */
+	size_t moved_bytes;  /* count * n * n * elem_size: what a ceiling copies */
+	int threads;	     /* host */
+	const char *isa;     /* host: the instruction set that the library uses; else NULL */
+	void *stream;	     /* GPU */
+	uint64_t seed;	     /* of random data */
+	unsigned word_bytes; /* of coded data, where that is not for elem_size to say; else 0 */
+	size_t next;	     /* copy that the next application takes */
 	int passes; /* times that the bytes cross the bus: 2, or 1 where they are only read */
 	int waits;  /* the entry waits for the GPU itself, so nothing can be queued behind a spin */
 	const char *data; /* "curand", "philox" or "coded": what the last verification ran on */
@@ -95,6 +105,11 @@ struct bench_backend {
 	int (*verify)(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong);
 	/* The digest of the first matrix of copy number `copy`. */
 	int (*checksum)(struct bench_set *set, size_t copy, int transposed, tsw_digest *digest);
+	/* For imatcopy, which returns when queued on a GPU: the call on copy number `copy`; coding
+	 * copy 0; bytes of copy 0 to the host, after the work on the stream. */
+	int (*imatcopy)(struct bench_set *set, size_t copy, const struct bench_imatcopy *x);
+	int (*code)(struct bench_set *set);
+	int (*fetch)(struct bench_set *set, size_t offset, size_t bytes, void *to);
 	/* Times set->calls applications of each entry, a's first, one right after the other. */
 	int (*time_pair)(const struct bench_entry *a, const struct bench_entry *b,
 			 struct bench_set *set, double ms[2]);
@@ -115,7 +130,15 @@ size_t bench_cpu_entries(const struct bench_options *options, struct bench_entry
 size_t bench_cuda_entries(const struct bench_options *options, struct bench_entry *list);
 size_t bench_pattern_entries(const struct bench_shape *shape, struct bench_entry *list);
 size_t bench_checksum_entries(const struct bench_backend *backend, struct bench_entry *list);
+size_t bench_imatcopy_entries(const struct bench_backend *backend,
+			      const struct bench_options *options, struct bench_entry *list);
 size_t bench_ladder_entries(size_t elem_size, struct bench_entry *list);
+
+/* Of an imatcopy: whether its type is complex, whether it is single precision, and alpha as a value
+ * of the type, in `room` if need be. */
+int bench_imatcopy_complex(const struct bench_imatcopy *x);
+int bench_imatcopy_single(const struct bench_imatcopy *x);
+const void *bench_imatcopy_alpha(const struct bench_imatcopy *x, float room[2]);
 
 /* 0 if a GPU can be used, else a message and 3. */
 int bench_cuda_start(void);

@@ -18,6 +18,15 @@ void bench_share(size_t total, size_t grain, size_t part, size_t parts, size_t *
 	*first = *first < total ? *first : total;
 }
 
+int bench_all_threads(void)
+{
+#ifdef _OPENMP
+	return omp_get_max_threads();
+#else
+	return 1;
+#endif
+}
+
 void bench_parallel(int threads, void (*work)(void *context, size_t part, size_t parts),
 		    void *context)
 {
@@ -61,7 +70,8 @@ static void code_part(void *context, size_t part, size_t parts)
 
 void bench_code_host(struct bench_set *set, int out)
 {
-	const unsigned word_bytes = bench_word_bytes(set->shape.elem_size);
+	const unsigned word_bytes =
+		set->word_bytes ? set->word_bytes : bench_word_bytes(set->shape.elem_size);
 	struct coding c = {set->in, set->span_bytes / word_bytes, word_bytes};
 
 	bench_parallel(set->threads, code_part, &c);

@@ -328,6 +328,29 @@ static int cpu_checksum(struct bench_set *set, size_t copy, int transposed, tsw_
 							  transposed, digest, set->threads));
 }
 
+static int cpu_imatcopy(struct bench_set *set, size_t copy, const struct bench_imatcopy *x)
+{
+	const struct tsw_matrices m = bench_matrices(set, copy, 0);
+	float room[2];
+
+	return bench_answer("imatcopy", tsw_imatcopy_batch_host(
+						x->op, x->type, m.n, bench_imatcopy_alpha(x, room),
+						m.base, m.ld, m.stride, m.count, set->threads));
+}
+
+static int cpu_code(struct bench_set *set)
+{
+	set->data = "coded";
+	bench_code_host(set, 0);
+	return BENCH_OK;
+}
+
+static int cpu_fetch(struct bench_set *set, size_t offset, size_t bytes, void *to)
+{
+	memcpy(to, set->in + offset, bytes);
+	return BENCH_OK;
+}
+
 size_t bench_cpu_entries(const struct bench_options *options, struct bench_entry *list)
 {
 	size_t count = 0;
@@ -424,6 +447,9 @@ const struct bench_backend bench_cpu = {
 	.close = cpu_close,
 	.verify = cpu_verify,
 	.checksum = cpu_checksum,
+	.imatcopy = cpu_imatcopy,
+	.code = cpu_code,
+	.fetch = cpu_fetch,
 	.time_pair = cpu_time_pair,
 	.ceilings = ceilings,
 	.read_ceilings = read_ceilings,

@@ -268,6 +268,29 @@ static int cuda_checksum(struct bench_set *set, size_t copy, int transposed, tsw
 							    transposed, digest, set->stream));
 }
 
+static int cuda_imatcopy(struct bench_set *set, size_t copy, const struct bench_imatcopy *x)
+{
+	const struct tsw_matrices m = bench_matrices(set, copy, 0);
+	float room[2];
+
+	return bench_answer("imatcopy", tsw_imatcopy_batch_device(
+						x->op, x->type, m.n, bench_imatcopy_alpha(x, room),
+						m.base, m.ld, m.stride, m.count, set->stream));
+}
+
+static int cuda_code(struct bench_set *set)
+{
+	return bench_code_cuda(set, 0);
+}
+
+static int cuda_fetch(struct bench_set *set, size_t offset, size_t bytes, void *to)
+{
+	CHECK_CUDA(
+		cudaMemcpyAsync(to, set->in + offset, bytes, cudaMemcpyDeviceToHost, set->stream));
+	CHECK_CUDA(cudaStreamSynchronize(set->stream));
+	return BENCH_OK;
+}
+
 size_t bench_cuda_entries(const struct bench_options *options, struct bench_entry *list)
 {
 	const char *name;
@@ -404,7 +427,8 @@ static int cuda_time_pair(const struct bench_entry *a, const struct bench_entry 
 
 int bench_code_cuda(struct bench_set *set, int out)
 {
-	const unsigned word_bytes = bench_word_bytes(set->shape.elem_size);
+	const unsigned word_bytes =
+		set->word_bytes ? set->word_bytes : bench_word_bytes(set->shape.elem_size);
 
 	set->data = "coded";
 	CHECK_CUDA(bench_launch_code(set->in, set->span_bytes, word_bytes, gpu.stream));
@@ -487,6 +511,9 @@ const struct bench_backend bench_cuda = {
 	.close = cuda_close,
 	.verify = verify_random,
 	.checksum = cuda_checksum,
+	.imatcopy = cuda_imatcopy,
+	.code = cuda_code,
+	.fetch = cuda_fetch,
 	.time_pair = cuda_time_pair,
 	.ceilings = ceilings,
 	.read_ceilings = read_ceilings,

@@ -5,6 +5,9 @@
 #include "bench.h"
 #include "coded.h"
 
+/* As many threads as OpenMP would use. */
+int bench_all_threads(void);
+
 /* Runs work(context, part, parts) on `threads` threads, part = 0 ... parts - 1. */
 void bench_parallel(int threads, void (*work)(void *context, size_t part, size_t parts),
 		    void *context);

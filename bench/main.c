@@ -72,6 +72,8 @@ static int run_shapes(const struct bench_options *o)
 				return 2;
 			if (o->checksum)
 				entries = bench_checksum_entries(backend, list);
+			else if (o->imatcopy.op)
+				entries = bench_imatcopy_entries(backend, o, list);
 			else if (o->pattern)
 				entries = bench_pattern_entries(&shape, list);
 			else

@@ -1,6 +1,7 @@
 /* The command line. */
 #include "options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -24,6 +25,9 @@ static const char usage[] =
 	"  --ladder          from a copy over naive to tile pairs, out of place and in place "
 	"(GPU)\n"
 	"  --checksum        the digest beside a plain read: GB/s = n * n * elem_size / time\n"
+	"  --op N|T|C|R      imatcopy with that op instead of a transpose; needs --type\n"
+	"  --type s|d|c|z    float, double, complex float, complex double; is the elem-size\n"
+	"  --alpha RE[,IM]   [-1; of complex types 0,1]\n"
 	"  --profile         every entry once, untimed and unverified, for a profiler\n"
 	"  --seed X          of the random data\n"
 	"  --case NAME       stands in every JSON row\n"
@@ -82,6 +86,9 @@ enum {
 	OPT_SEED,
 	OPT_CASE,
 	OPT_HELP,
+	OPT_OP,
+	OPT_TYPE,
+	OPT_ALPHA,
 	OPT_RESIDENT,
 	OPT_GRAPH,
 	OPT_PROFILE
@@ -101,6 +108,44 @@ static int small(const char *text, int least, int *value)
 	if (number(text, &x) || x > 1000000 || (int)x < least)
 		return -1;
 	*value = (int)x;
+	return 0;
+}
+
+/* Which letter of `letters`, both cases alike; -1 for none. */
+static int letter(const char *text, const char *letters)
+{
+	const char *found =
+		text[0] && !text[1] ? strchr(letters, toupper((unsigned char)text[0])) : NULL;
+
+	return found ? (int)(found - letters) : -1;
+}
+
+static int alpha(const char *text, double value[2])
+{
+	char *end;
+
+	value[0] = strtod(text, &end);
+	value[1] = 0;
+	if (end == text || (*end && *end != ','))
+		return -1;
+	if (*end) {
+		text = end + 1;
+		value[1] = strtod(text, &end);
+	}
+	return end == text || *end ? -1 : 0;
+}
+
+static int set_type(const char *text, struct bench_options *o)
+{
+	static const size_t sizes[] = {4, 8, 8, 16};
+	const int type = letter(text, "SDCZ");
+
+	if (type < 0)
+		return -1;
+	o->imatcopy.type = (tsw_type)type;
+	o->elem_size[0] = sizes[type];
+	o->elem_count = 1;
+	o->type_given = 1;
 	return 0;
 }
 
@@ -131,6 +176,16 @@ static int parse_value(int option, const char *text, struct bench_options *o)
 		return small(text, 0, &o->threads);
 	case OPT_REPS:
 		return small(text, 1, &o->reps);
+	case OPT_OP:
+		if (letter(text, "NTCR") < 0)
+			return -1;
+		o->imatcopy.op = "NTCR"[letter(text, "NTCR")];
+		return 0;
+	case OPT_TYPE:
+		return set_type(text, o);
+	case OPT_ALPHA:
+		o->alpha_given = 1;
+		return alpha(text, o->imatcopy.alpha);
 	case OPT_CASE:
 		o->case_name = text;
 		return 0;
@@ -141,6 +196,22 @@ static int parse_value(int option, const char *text, struct bench_options *o)
 		return 0;
 	}
 	return -1;
+}
+
+static int check_imatcopy(const struct bench_options *o)
+{
+	if (!o->imatcopy.op)
+		return 0;
+	if (!o->type_given) {
+		bench_complain("--op needs --type");
+		return 2;
+	}
+	if (o->array || o->checksum || o->pattern || o->ladder || o->kernels || o->peers) {
+		bench_complain("--op goes with none of --array, --checksum, --pattern, --ladder, "
+			       "--kernels, --peers");
+		return 2;
+	}
+	return 0;
 }
 
 static int check(const struct bench_options *o)
@@ -163,7 +234,7 @@ static int check(const struct bench_options *o)
 		bench_complain("--n and --elem-size are needed");
 		return 2;
 	}
-	return 0;
+	return check_imatcopy(o);
 }
 
 int bench_parse(int argc, char **argv, struct bench_options *o)
@@ -181,6 +252,9 @@ int bench_parse(int argc, char **argv, struct bench_options *o)
 		{"reps", required_argument, NULL, OPT_REPS},
 		{"case", required_argument, NULL, OPT_CASE},
 		{"seed", required_argument, NULL, OPT_SEED},
+		{"op", required_argument, NULL, OPT_OP},
+		{"type", required_argument, NULL, OPT_TYPE},
+		{"alpha", required_argument, NULL, OPT_ALPHA},
 		{"array", no_argument, &o->array, 1},
 		{"kernels", no_argument, &o->kernels, 1},
 		{"peers", no_argument, &o->peers, 1},
@@ -218,5 +292,10 @@ int bench_parse(int argc, char **argv, struct bench_options *o)
 		bench_complain("%s: no such argument", argv[optind]);
 		return 2;
 	}
+	/* Whatever the numbers, they stay as large as they are, time after time. */
+	if (!o->alpha_given && o->imatcopy.type >= TSW_COMPLEX_FLOAT)
+		o->imatcopy.alpha[1] = 1;
+	else if (!o->alpha_given)
+		o->imatcopy.alpha[0] = -1;
 	return check(o);
 }

@@ -50,8 +50,8 @@ function declaration_done(code,   name) {
 	name = declared(code)
 	if (!name || !g)
 		return
-	sub(/^TSW_API /, "", code)
-	gsub(/\n         /, "\n ", code) # what was aligned behind TSW_API stays aligned
+	if (sub(/^TSW_API /, "", code))
+		gsub(/\n         /, "\n ", code) # what was aligned behind TSW_API stays aligned
 	sub(/\n+$/, "\n", code)
 	group_code[g] = group_code[g] code
 	if (kind == "macro")

@@ -37,6 +37,16 @@ int tsw_kernel_shifted(struct tsw_tiles *p, uint64_t count, unsigned unit, unsig
 int tsw_kernel_stream(struct tsw_chunks *p, unsigned unit, unsigned shared_bytes,
                       struct tsw_kernel *kernel);
 
+/* The kernel that transposes `count` matrices and applies p->epilogue, whose type is the element's, on
+ * the way out: by vectors if rows begin at multiples of 16 bytes and the caller says so, else as the
+ * shifted kernel.  Fills in *kernel, p->units, p->side and p->group.  0 if it cannot serve. */
+int tsw_kernel_imatcopy(struct tsw_tiles *p, uint64_t count, int vectors, unsigned shared_bytes,
+                        struct tsw_kernel *kernel);
+
+/* The kernel that applies p->epilogue, TSW_ZERO too, where nothing changes places: `count` matrices.
+ * Fills in p->units, p->pairs and how many blocks that takes. */
+const struct tsw_kernel *tsw_kernel_rows(struct tsw_tiles *p, uint64_t count, uint64_t *blocks);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "../src/epilogue.h"
+
 struct tsw_tiles {
 	char *base;           /* first matrix, where `array` is NULL */
 	char *const *array;   /* device array of matrices, or NULL */
@@ -16,6 +18,7 @@ struct tsw_tiles {
 	uint64_t units;       /* units of the kernel's width in one element */
 	uint32_t side;        /* elements a side of a tile, for kernels that can choose */
 	uint32_t group;       /* columns of tiles that are walked together, likewise; at least 1 */
+	struct tsw_epilogue epilogue; /* of imatcopy's kernels; the others do not look */
 };
 
 /* What the kernel for many small matrices is given: chunks of `group` whole matrices (stream.cuh has

@@ -21,7 +21,8 @@
  *
  * Included once per unit and form.  SHIFTED_SIDE > 0: elements of one unit, tiles of that side.
  * SHIFTED_SIDE = 0: elements of several units, tiles of p.side; elements of more than
- * TSW_SHIFTED_SLICE units go slice by slice, a tile being one element.
+ * TSW_SHIFTED_SLICE units go slice by slice, a tile being one element.  SHIFTED_FINISH, if defined,
+ * is what units of 4 and 8 bytes go through on their way out (epilogue.cuh).
  */
 
 #define SHIFTED_PASTE_(a, b) a##b
@@ -30,6 +31,11 @@
 #define SHIFTED_V (16 / SHIFTED_WIDTH)
 #define SHIFTED_LINE (128 / SHIFTED_WIDTH) /* units of a line */
 #define SHIFTED_WORD (4 / SHIFTED_WIDTH)   /* units of a 4-byte word, for narrow units */
+#ifdef SHIFTED_FINISH
+#define SHIFTED_OUT(tile, unit) SHIFTED_FINISH((tile)->finish, unit)
+#else
+#define SHIFTED_OUT(tile, unit) (unit)
+#endif
 
 /* A tile in shared memory, and where it came from. */
 struct SHIFTED_NAME(_tile) {
@@ -39,6 +45,9 @@ struct SHIFTED_NAME(_tile) {
 	uint32_t first,
 		step;	/* row e of the tile began first + e * step bytes past a vector, mod 16 */
 	uint32_t units; /* of an element, this slice of it */
+#ifdef SHIFTED_FINISH
+	const struct tsw_epilogue *finish;
+#endif
 	uint32_t reciprocal;	/* 2^32 / units, rounded up: divides x where x * units < 2^32 */
 	const uint32_t *places; /* of the rows, if elements have several units */
 };
@@ -112,10 +121,11 @@ static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile
 			if (k < SHIFTED_LINE && u < 0)
 				u += SHIFTED_SIDE;
 			if (u < (int)count)
-				row[u] = *(const SHIFTED_UNIT *)(from +
-								 (uint32_t)u / SHIFTED_V *
-									 tile->at.row +
-								 x * SHIFTED_WIDTH);
+				row[u] = SHIFTED_OUT(
+					tile, *(const SHIFTED_UNIT *)(from +
+								      (uint32_t)u / SHIFTED_V *
+									      tile->at.row +
+								      x * SHIFTED_WIDTH));
 		}
 	}
 }
@@ -203,16 +213,29 @@ static inline __device__ SHIFTED_UNIT SHIFTED_NAME(_get)(const struct SHIFTED_NA
 
 #if SHIFTED_WIDTH >= 4
 
+/* The unit as it is written: halves of an element are finished with a look at the other one. */
+#ifdef SHIFTED_FINISH
+#define SHIFTED_OUT_OF(tile, x, u)                                                                 \
+	SHIFTED_FINISH((tile)->finish, SHIFTED_NAME(_get)(tile, x, u),                             \
+		       SHIFTED_NAME(_get)(tile, x, (u) ^ 1), (u) & 1)
+#else
+#define SHIFTED_OUT_OF SHIFTED_NAME(_get)
+#endif
+
 /* Writes row x of the other place, `count` units from `row` on: column x of the tile. */
 static inline __device__ void SHIFTED_NAME(_row)(const struct SHIFTED_NAME(_tile) * tile, char *row,
 						 uint32_t x, uint32_t count)
 {
 	const uint32_t skip = (uint32_t)(uintptr_t)row / SHIFTED_WIDTH % SHIFTED_LINE;
 
+#ifdef SHIFTED_FINISH
+#pragma unroll 1 /* registers */
+#else
 #pragma unroll 4
+#endif
 	for (uint32_t v = threadIdx.x % 32; v < skip + count; v += 32)
 		if (v >= skip)
-			((SHIFTED_UNIT *)row)[v - skip] = SHIFTED_NAME(_get)(tile, x, v - skip);
+			((SHIFTED_UNIT *)row)[v - skip] = SHIFTED_OUT_OF(tile, x, v - skip);
 }
 
 #else
@@ -264,7 +287,11 @@ static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile
 {
 	const uint32_t warp = threadIdx.x / 32, warps = blockDim.x / 32;
 
+#ifdef SHIFTED_FINISH
+#pragma unroll 1 /* registers */
+#else
 #pragma unroll 2
+#endif
 	for (uint32_t x = warp; x < rows; x += warps)
 		SHIFTED_NAME(_row)(tile, a + x * pitch, x, count);
 #if SHIFTED_WIDTH < 4
@@ -316,6 +343,9 @@ __global__ void __launch_bounds__(SHIFTED_THREADS, SHIFTED_BLOCKS)
 		upper.first = (uint32_t)(uintptr_t)u & 15;
 		upper.step = (uint32_t)pitch & 15;
 		upper.units = units;
+#ifdef SHIFTED_FINISH
+		upper.finish = &p.epilogue;
+#endif
 		upper.reciprocal = 0xffffffffu / units + 1;
 		upper.places = NULL;
 		lower = upper;
@@ -351,6 +381,9 @@ __global__ void __launch_bounds__(SHIFTED_THREADS, SHIFTED_BLOCKS)
 #undef SHIFTED_NAME
 #undef SHIFTED_V
 #undef SHIFTED_LINE
+#undef SHIFTED_OUT
+#undef SHIFTED_OUT_OF
+#undef SHIFTED_FINISH
 #undef SHIFTED_WORD
 #undef SHIFTED_MOST
 #undef SHIFTED_UNIT

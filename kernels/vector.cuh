@@ -22,7 +22,8 @@
  *
  * VECTOR_SPLIT = 1 gives each tile of the pair to one half of the block, where both halves of the
  * registers would be too many.  Included once per width; VECTOR_UNIT is the element, or
- * half of it for 16 bytes, which an array of pointers may put at a multiple of 8.
+ * half of it for 16 bytes, which an array of pointers may put at a multiple of 8.  VECTOR_FINISH, if
+ * defined, names the functions that values go through on their way out (epilogue.cuh).
  */
 
 #define VECTOR_V (16 / VECTOR_WIDTH)
@@ -35,6 +36,14 @@
 #define VECTOR_PASTE(a, b) VECTOR_PASTE_(a, b)
 #define VECTOR_NAME(part) VECTOR_PASTE(VECTOR_KERNEL, part)
 #define VECTOR_TURN VECTOR_PASTE(tsw_turn_, VECTOR_WIDTH)
+
+#ifdef VECTOR_FINISH
+#define VECTOR_OUT(p, v) VECTOR_PASTE(VECTOR_FINISH, _vector)(&(p)->epilogue, v)
+#define VECTOR_OUT_UNIT(p, u) VECTOR_FINISH(&(p)->epilogue, u)
+#else
+#define VECTOR_OUT(p, v) ((void)(p), (v))
+#define VECTOR_OUT_UNIT(p, u) (u)
+#endif
 
 /* Vector y of row x of a transposed tile. */
 static inline __device__ uint4 *VECTOR_NAME(_at)(uint4 *tile, uint32_t x, uint32_t y)
@@ -100,15 +109,16 @@ static inline __device__ void VECTOR_NAME(_put)(struct VECTOR_NAME(_block) b, ui
 }
 
 /* Writes the block from a transposed tile. */
-static inline __device__ void VECTOR_NAME(_store)(struct VECTOR_NAME(_block) b, uint4 *tile,
+static inline __device__ void VECTOR_NAME(_store)(const struct tsw_tiles *p,
+						  struct VECTOR_NAME(_block) b, uint4 *tile,
 						  uint32_t i, uint32_t j)
 {
 	if (b.whole) {
 #pragma unroll
 		for (uint32_t q = 0; q < VECTOR_V; q++)
 			if (q < b.rows)
-				*(uint4 *)(b.a + q * b.pitch) =
-					*VECTOR_NAME(_at)(tile, i * VECTOR_V + q, j);
+				*(uint4 *)(b.a + q * b.pitch) = VECTOR_OUT(
+					p, *VECTOR_NAME(_at)(tile, i * VECTOR_V + q, j));
 		return;
 	}
 	for (uint32_t q = 0; q < b.rows; q++)
@@ -116,7 +126,8 @@ static inline __device__ void VECTOR_NAME(_store)(struct VECTOR_NAME(_block) b, 
 			const VECTOR_UNIT *const cell = VECTOR_NAME(_cell)(
 				tile, i * VECTOR_V + q, j * VECTOR_V + u / VECTOR_UNITS);
 
-			((VECTOR_UNIT *)(b.a + q * b.pitch))[u] = cell[u % VECTOR_UNITS];
+			((VECTOR_UNIT *)(b.a + q * b.pitch))[u] =
+				VECTOR_OUT_UNIT(p, cell[u % VECTOR_UNITS]);
 		}
 }
 
@@ -154,7 +165,7 @@ __global__ void __launch_bounds__(VECTOR_THREADS *(1 + VECTOR_SPLIT), VECTOR_BLO
 	}
 	__syncthreads();
 	if (!(second && diagonal))
-		VECTOR_NAME(_store)(second ? upper : lower, tile, i, j);
+		VECTOR_NAME(_store)(&p, second ? upper : lower, tile, i, j);
 #else
 	uint4 u[VECTOR_V], v[VECTOR_V];
 
@@ -165,9 +176,9 @@ __global__ void __launch_bounds__(VECTOR_THREADS *(1 + VECTOR_SPLIT), VECTOR_BLO
 	if (!diagonal)
 		VECTOR_NAME(_put)(lower, v, lower_tile, i, j);
 	__syncthreads();
-	VECTOR_NAME(_store)(lower, upper_tile, i, j);
+	VECTOR_NAME(_store)(&p, lower, upper_tile, i, j);
 	if (!diagonal)
-		VECTOR_NAME(_store)(upper, lower_tile, i, j);
+		VECTOR_NAME(_store)(&p, upper, lower_tile, i, j);
 #endif
 }
 
@@ -180,6 +191,9 @@ __global__ void __launch_bounds__(VECTOR_THREADS *(1 + VECTOR_SPLIT), VECTOR_BLO
 #undef VECTOR_PASTE
 #undef VECTOR_NAME
 #undef VECTOR_TURN
+#undef VECTOR_OUT
+#undef VECTOR_OUT_UNIT
+#undef VECTOR_FINISH
 #undef VECTOR_UNIT
 #undef VECTOR_WIDTH
 #undef VECTOR_ROW

@@ -2,6 +2,7 @@
 #include "cpu/cpu.h"
 #include "cuda/cuda.h"
 #include "digest/digest.h"
+#include "imatcopy.h"
 #include "matrices.h"
 #include "status.h"
 
@@ -136,6 +137,71 @@ tsw_status tsw_transpose_array_device(void *const *a, size_t n, size_t ld, size_
 	tsw_forget_failure();
 	return on_device(&m, stream);
 }
+
+/* ---- imatcopy */
+
+/* What is asked for: which matrices, where elem_size comes of the type, and what to do to them. */
+struct imatcopy {
+	char op;
+	tsw_type type;
+	const void *alpha;
+	struct tsw_matrices m;
+};
+
+static tsw_status imatcopy_on_host(struct imatcopy x, int nthreads)
+{
+	struct tsw_epilogue e;
+
+	tsw_forget_failure();
+	TRY(tsw_epilogue_of(x.op, x.type, x.alpha, &e, &x.m.elem_size));
+	TRY(check_threads(nthreads));
+	TRY(tsw_check_matrices(&x.m));
+	if (x.m.n && x.m.count)
+		tsw_cpu_imatcopy(&x.m, &e, nthreads);
+	return TSW_OK;
+}
+
+static tsw_status imatcopy_on_device(struct imatcopy x, tsw_stream stream)
+{
+	struct tsw_epilogue e;
+
+	tsw_forget_failure();
+	TRY(tsw_epilogue_of(x.op, x.type, x.alpha, &e, &x.m.elem_size));
+	TRY(tsw_check_matrices(&x.m));
+	TRY(tsw_check_alignment(&x.m));
+	TRY(tsw_cuda_usable());
+	if (x.m.n == 0 || x.m.count == 0)
+		return TSW_OK;
+	return tsw_cuda_imatcopy(&x.m, &e, stream, 0);
+}
+
+tsw_status tsw_imatcopy_host(char op, tsw_type type, size_t n, const void *alpha, void *a, size_t ld,
+                             int nthreads)
+{
+	return imatcopy_on_host((struct imatcopy){op, type, alpha, one(a, n, ld, 0)}, nthreads);
+}
+
+tsw_status tsw_imatcopy_device(char op, tsw_type type, size_t n, const void *alpha, void *a,
+                               size_t ld, tsw_stream stream)
+{
+	return imatcopy_on_device((struct imatcopy){op, type, alpha, one(a, n, ld, 0)}, stream);
+}
+
+tsw_status tsw_imatcopy_batch_host(char op, tsw_type type, size_t n, const void *alpha, void *a,
+                                   size_t ld, size_t stride, size_t count, int nthreads)
+{
+	return imatcopy_on_host(
+		(struct imatcopy){op, type, alpha, strided(a, n, ld, 0, stride, count)}, nthreads);
+}
+
+tsw_status tsw_imatcopy_batch_device(char op, tsw_type type, size_t n, const void *alpha, void *a,
+                                     size_t ld, size_t stride, size_t count, tsw_stream stream)
+{
+	return imatcopy_on_device(
+		(struct imatcopy){op, type, alpha, strided(a, n, ld, 0, stride, count)}, stream);
+}
+
+/* ---- checksum */
 
 static tsw_status check_checksum(const struct tsw_matrices *m, const tsw_digest *out)
 {

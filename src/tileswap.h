@@ -142,6 +142,103 @@ TSW_API tsw_status tsw_transpose_array_host(void *const *a, size_t n, size_t ld,
 TSW_API tsw_status tsw_transpose_array_device(void *const *a, size_t n, size_t ld, size_t elem_size,
                                               size_t count, tsw_stream stream);
 
+/* ---- imatcopy: transpose, conjugate and scale in place, in one pass --------------------------- */
+
+/* Values are part of the ABI. */
+typedef enum tsw_type {
+	TSW_FLOAT = 0,
+	TSW_DOUBLE = 1,
+	TSW_COMPLEX_FLOAT = 2, /* two floats: real, imaginary */
+	TSW_COMPLEX_DOUBLE = 3 /* two doubles */
+} tsw_type;
+
+/* A := alpha * op(A), in one pass over the matrix.  `op`, in either case:
+ *
+ *     'N'  A                 'T'  transpose
+ *     'R'  conjugate         'C'  conjugate transpose
+ *
+ * On real types 'R' is 'N' and 'C' is 'T'.  `alpha` points to one value of the type in host memory,
+ * at any address, which is read before the call returns; NULL is 1.
+ *
+ *     alpha = 1   (imaginary part +0 or -0) moves bits: NaN payloads, -0 and denormals survive; 'R'
+ *                 and 'C' flip the sign bit of every imaginary part and nothing else; 'N' touches
+ *                 nothing
+ *     alpha = 0   writes +0, or (+0, +0), whatever stood there, NaN and Inf included
+ *     otherwise   every component is multiplied in the type's own arithmetic.  If alpha's imaginary
+ *                 part is 0 the components are scaled one by one, so that Inf stays Inf beside a
+ *                 finite partner; else (x + iy)(a + ib) = (xa - yb) + i(xb + ya), each product
+ *                 rounded, then the sum
+ *
+ * The diagonal, and n = 1, are conjugated and scaled too.  The result is the same for every thread
+ * count, and the same on host and device but for the bits of a NaN.  Otherwise as
+ * tsw_transpose_host.
+ *
+ * TSW_ERR_OP, _TYPE, _NULL, _LD, _OVERFLOW, _THREADS. */
+TSW_API tsw_status tsw_imatcopy_host(char op, tsw_type type, size_t n, const void *alpha, void *a,
+                                     size_t ld, int nthreads);
+
+/* The same on the device, as tsw_transpose_device is to tsw_transpose_host: asynchronous on
+ * `stream`, allocates nothing, can be captured (alpha's value is captured, not its address).
+ * `alpha` still lies in host memory.
+ *
+ * TSW_ERR_OP, _TYPE, _NULL, _LD, _OVERFLOW, _ALIGN, _WHERE, _NO_CUDA, _NO_DEVICE, _CUDA. */
+TSW_API tsw_status tsw_imatcopy_device(char op, tsw_type type, size_t n, const void *alpha, void *a,
+                                       size_t ld, tsw_stream stream);
+
+/* `count` matrices, `stride` elements apart, by the rules of tsw_transpose_batch_host, and one
+ * alpha.  As the single calls, and TSW_ERR_STRIDE. */
+TSW_API tsw_status tsw_imatcopy_batch_host(char op, tsw_type type, size_t n, const void *alpha,
+                                           void *a, size_t ld, size_t stride, size_t count,
+                                           int nthreads);
+TSW_API tsw_status tsw_imatcopy_batch_device(char op, tsw_type type, size_t n, const void *alpha,
+                                             void *a, size_t ld, size_t stride, size_t count,
+                                             tsw_stream stream);
+
+/* The same with types that the compiler checks, and alpha by value.  Those of complex numbers are
+ * for C; tileswap.hpp has them for C++. */
+static inline tsw_status tsw_simatcopy_host(char op, size_t n, float alpha, float *a, size_t ld,
+                                            int nthreads)
+{
+	return tsw_imatcopy_host(op, TSW_FLOAT, n, &alpha, a, ld, nthreads);
+}
+static inline tsw_status tsw_simatcopy_device(char op, size_t n, float alpha, float *a, size_t ld,
+                                              tsw_stream stream)
+{
+	return tsw_imatcopy_device(op, TSW_FLOAT, n, &alpha, a, ld, stream);
+}
+static inline tsw_status tsw_dimatcopy_host(char op, size_t n, double alpha, double *a, size_t ld,
+                                            int nthreads)
+{
+	return tsw_imatcopy_host(op, TSW_DOUBLE, n, &alpha, a, ld, nthreads);
+}
+static inline tsw_status tsw_dimatcopy_device(char op, size_t n, double alpha, double *a, size_t ld,
+                                              tsw_stream stream)
+{
+	return tsw_imatcopy_device(op, TSW_DOUBLE, n, &alpha, a, ld, stream);
+}
+#if !defined(__cplusplus) && !defined(__STDC_NO_COMPLEX__)
+static inline tsw_status tsw_cimatcopy_host(char op, size_t n, float _Complex alpha,
+                                            float _Complex *a, size_t ld, int nthreads)
+{
+	return tsw_imatcopy_host(op, TSW_COMPLEX_FLOAT, n, &alpha, a, ld, nthreads);
+}
+static inline tsw_status tsw_cimatcopy_device(char op, size_t n, float _Complex alpha,
+                                              float _Complex *a, size_t ld, tsw_stream stream)
+{
+	return tsw_imatcopy_device(op, TSW_COMPLEX_FLOAT, n, &alpha, a, ld, stream);
+}
+static inline tsw_status tsw_zimatcopy_host(char op, size_t n, double _Complex alpha,
+                                            double _Complex *a, size_t ld, int nthreads)
+{
+	return tsw_imatcopy_host(op, TSW_COMPLEX_DOUBLE, n, &alpha, a, ld, nthreads);
+}
+static inline tsw_status tsw_zimatcopy_device(char op, size_t n, double _Complex alpha,
+                                              double _Complex *a, size_t ld, tsw_stream stream)
+{
+	return tsw_imatcopy_device(op, TSW_COMPLEX_DOUBLE, n, &alpha, a, ld, stream);
+}
+#endif
+
 /* ---- checksum -------------------------------------------------------------------------------- */
 
 /* Two sums over the elements of the window, for telling whether a transpose did what it should

@@ -16,6 +16,8 @@ struct args {
 	size_t n, ld, elem_size, stride, count;
 	int nthreads;
 	int null_a, null_entry, null_out;
+	char op; /* with `type`; 0 stands for a transpose of doubles */
+	int type;
 };
 
 /* What a call has besides a, n, ld and elem_size. */
@@ -26,6 +28,7 @@ enum {
 	OUT = 8,
 	DEVICE = 16,
 	HOST_ARRAY = 32,
+	TYPED = 64, /* op and type, and no elem_size */
 };
 
 struct memory {
@@ -99,6 +102,38 @@ static tsw_status checksum_device(const struct args *x, struct memory *m)
 	return tsw_checksum_device(a_of(x, m), x->n, x->ld, x->elem_size, 0, out_of(x, m), NULL);
 }
 
+static char op_of(const struct args *x)
+{
+	return x->op == '0' ? '\0' : x->op ? x->op : 'T';
+}
+
+static tsw_type type_of(const struct args *x)
+{
+	return x->op ? (tsw_type)x->type : TSW_DOUBLE;
+}
+
+static tsw_status imatcopy_host(const struct args *x, struct memory *m)
+{
+	return tsw_imatcopy_host(op_of(x), type_of(x), x->n, NULL, a_of(x, m), x->ld, x->nthreads);
+}
+
+static tsw_status imatcopy_device(const struct args *x, struct memory *m)
+{
+	return tsw_imatcopy_device(op_of(x), type_of(x), x->n, NULL, a_of(x, m), x->ld, NULL);
+}
+
+static tsw_status imatcopy_batch_host(const struct args *x, struct memory *m)
+{
+	return tsw_imatcopy_batch_host(op_of(x), type_of(x), x->n, NULL, a_of(x, m), x->ld,
+				       x->stride, x->count, x->nthreads);
+}
+
+static tsw_status imatcopy_batch_device(const struct args *x, struct memory *m)
+{
+	return tsw_imatcopy_batch_device(op_of(x), type_of(x), x->n, NULL, a_of(x, m), x->ld,
+					 x->stride, x->count, NULL);
+}
+
 static const struct call {
 	const char *name;
 	tsw_status (*make)(const struct args *, struct memory *);
@@ -111,6 +146,10 @@ static const struct call {
 	{"tsw_transpose_batch_device", batch_device, STRIDE | COUNT | DEVICE},
 	{"tsw_transpose_array_host", array_host, THREADS | COUNT | HOST_ARRAY},
 	{"tsw_transpose_array_device", array_device, COUNT | DEVICE},
+	{"tsw_imatcopy_host", imatcopy_host, THREADS | TYPED},
+	{"tsw_imatcopy_device", imatcopy_device, TYPED | DEVICE},
+	{"tsw_imatcopy_batch_host", imatcopy_batch_host, THREADS | STRIDE | COUNT | TYPED},
+	{"tsw_imatcopy_batch_device", imatcopy_batch_device, STRIDE | COUNT | TYPED | DEVICE},
 	{"tsw_checksum_host", checksum_host, THREADS | OUT},
 	{"tsw_checksum_device", checksum_device, OUT | DEVICE},
 };
@@ -257,12 +296,43 @@ static const struct wrong {
 	 {5, 5, 8, 25, 1, INT_MIN, 0, 0, 0},
 	 TSW_ERR_THREADS,
 	 {"nthreads = -2147483648"}},
+	{"op x", TYPED, {5, 5, 8, 25, 1, 0, 0, 0, 0, 'x', 1}, TSW_ERR_OP, {"op = 'x'", "0x78"}},
+	{"op 0", TYPED, {5, 5, 8, 25, 1, 0, 0, 0, 0, '0', 1}, TSW_ERR_OP, {"0x00", "N, T, C, R"}},
+	{"op above ASCII",
+	 TYPED,
+	 {0, 0, 8, 0, 1, 0, 0, 0, 0, (char)0xd4, 1},
+	 TSW_ERR_OP,
+	 {"op = '?' (0xd4)"}},
+	{"op before type", TYPED, {5, 4, 8, 25, 1, -1, 1, 0, 0, 'Z', 9}, TSW_ERR_OP, {"op = 'Z'"}},
+	{"type 4", TYPED, {5, 5, 8, 25, 1, 0, 0, 0, 0, 'n', 4}, TSW_ERR_TYPE, {"type = 4"}},
+	{"type -1", TYPED, {0, 0, 8, 0, 1, 0, 0, 0, 0, 'R', -1}, TSW_ERR_TYPE, {"type = -1"}},
+	{"type before nthreads and ld",
+	 TYPED,
+	 {5, 4, 8, 25, 1, -1, 1, 0, 0, 'C', 99},
+	 TSW_ERR_TYPE,
+	 {"type = 99"}},
+	{"16 bytes pass PTRDIFF_MAX",
+	 TYPED,
+	 {2, (size_t)1 << 59, 8, (size_t)1 << 60, 1, 0, 0, 0, 0, 'N', TSW_COMPLEX_DOUBLE},
+	 TSW_ERR_OVERFLOW,
+	 {"n = 2", "elem_size = 16"}},
+	{"4 bytes do not",
+	 TYPED,
+	 {2, (size_t)1 << 60, 8, (size_t)1 << 61, 1, 0, 1, 0, 0, 'N', TSW_FLOAT},
+	 TSW_ERR_NULL,
+	 {"a is NULL"}},
 	{"nthreads -1 of no elements",
 	 THREADS,
 	 {0, 0, 8, 0, 1, -1, 1, 0, 0},
 	 TSW_ERR_THREADS,
 	 {"nthreads = -1"}},
 };
+
+/* Doubles have 8 bytes; rows that are about another elem_size are not for calls with a type. */
+static int concerns(const struct wrong *w, const struct call *call)
+{
+	return (call->has & w->needs) == w->needs && !(call->has & TYPED && w->args.elem_size != 8);
+}
 
 static void check_detail(const char *who, const char *const *says)
 {
@@ -285,7 +355,7 @@ START_TEST(wrong_arguments)
 		char who[160];
 		tsw_status status;
 
-		if ((calls[c].has & w->needs) != w->needs)
+		if (!concerns(w, &calls[c]))
 			continue;
 		memory_init(&m);
 		if (w->args.null_entry)

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "cuda/cuda.h"
+#include "imatcopy.h"
 #include "support.h"
+#include "support/imatcopy.h"
 #include "tileswap.h"
 #include "tilepair.h"
 #include "verify/verify.h"
@@ -411,6 +413,150 @@ START_TEST(a_batch_of_more_than_65535_matrices)
 }
 END_TEST
 
+/* ---- imatcopy -------------------------------------------------------------------------------- */
+
+struct imat_shape {
+	size_t n, ld, stride, count;
+	size_t offset; /* bytes */
+};
+
+/* NULL if the device has made of the buffer what the host makes of it. */
+static const char *imat_wrong(struct buffer *b, const struct tsw_imat *x, struct imat_shape s)
+{
+	unsigned char *expected = malloc(b->bytes);
+	const char *wrong;
+
+	ck_assert_ptr_nonnull(expected);
+	memcpy(expected, b->before, b->bytes);
+	tsw_assert_ok(tsw_imatcopy_batch_host(x->op, x->type, s.n, tsw_imat_alpha(x),
+	                                      expected + b->offset, s.ld, s.stride, s.count, 1));
+	buffer_fetch(b);
+	wrong = tsw_wrong_bytes(b->after, expected, b->offset);
+	if (!wrong)
+		wrong = tsw_wrong_imatcopy(x, b->after + b->offset, expected + b->offset,
+		                           b->bytes - b->offset);
+	free(expected);
+	return wrong;
+}
+
+static struct buffer imat_buffer(const struct tsw_imat *x, struct imat_shape s)
+{
+	const size_t elements = (s.count - 1) * s.stride + (s.n - 1) * s.ld + s.n;
+
+	return buffer_new(elements * tsw_imat_size(x->type), s.offset);
+}
+
+/* Alpha is overwritten as soon as the call returns. */
+static void check_imatcopy(const struct tsw_imat *x, struct imat_shape s, cudaStream_t stream)
+{
+	struct buffer b = imat_buffer(x, s);
+	const void *given = tsw_imat_alpha(x);
+	unsigned char alpha[16];
+	const char *wrong;
+
+	if (given)
+		memcpy(alpha, given, tsw_imat_size(x->type));
+	tsw_assert_ok(s.count == 1
+	                      ? tsw_imatcopy_device(x->op, x->type, s.n, given ? alpha : NULL,
+	                                            buffer_matrix(&b), s.ld, stream)
+	                      : tsw_imatcopy_batch_device(x->op, x->type, s.n, given ? alpha : NULL,
+	                                                  buffer_matrix(&b), s.ld, s.stride, s.count,
+	                                                  stream));
+	memset(alpha, 0xff, sizeof alpha);
+	wrong = imat_wrong(&b, x, s);
+	ck_assert_msg(!wrong, "%s, n = %zu, ld = %zu, stride = %zu, count = %zu, offset = %zu: %s",
+	              tsw_imat_text(x), s.n, s.ld, s.stride, s.count, s.offset, wrong);
+	buffer_free(&b);
+}
+
+START_TEST(imatcopy_is_as_on_the_host)
+{
+	static const size_t n[] = {1, 2, 33, 64, 127, 300};
+
+	NEED_GPU();
+	for (size_t i = 0; i < tsw_imat_count(); i++) {
+		const struct tsw_imat x = tsw_imat_at(i);
+		const size_t unit = tsw_elem_unit(tsw_imat_size(x.type));
+
+		for (size_t k = 0; k < LENGTH(n); k++)
+			for (size_t pad = 0; pad < 3; pad++)
+				if (i % 8 < 4 && !(small() && (k + pad + i) % 5))
+					check_imatcopy(&x,
+					               (struct imat_shape){n[k], n[k] + pad * 4 / 3, 0,
+					                                   1, (i + k + pad) % 3 * unit},
+					               NULL);
+	}
+}
+END_TEST
+
+START_TEST(imatcopy_of_large_matrices_and_batches)
+{
+	NEED_GPU();
+	for (size_t i = 0; i < tsw_imat_count(); i += small() ? 37 : 3) {
+		const struct tsw_imat x = tsw_imat_at(i);
+
+		check_imatcopy(&x, (struct imat_shape){1, 1, 3, 1000, 0}, NULL);
+		check_imatcopy(&x, (struct imat_shape){21, 23, 21 * 23 + 2, 50, 0}, NULL);
+		check_imatcopy(&x, (struct imat_shape){21, 21 * 8, 21, 8, 0}, NULL);
+		if (!small() && i % 4 == 0)
+			check_imatcopy(&x, (struct imat_shape){1800, 1800 + i % 5, 0, 1, 0},
+			               TSW_STREAM_PER_THREAD);
+	}
+}
+END_TEST
+
+START_TEST(imatcopy_in_launches_of_seven_blocks)
+{
+	const struct imat_shape s = {150, 151, 0, 1, 0};
+
+	NEED_GPU();
+	for (size_t i = 0; i < tsw_imat_count(); i += 5) {
+		const struct tsw_imat x = tsw_imat_at(i);
+		struct buffer b = imat_buffer(&x, s);
+		struct tsw_matrices m = {
+			.base = buffer_matrix(&b), .n = s.n, .ld = s.ld, .count = 1};
+		struct tsw_epilogue e;
+		const char *wrong;
+
+		tsw_assert_ok(
+			tsw_epilogue_of(x.op, x.type, tsw_imat_alpha(&x), &e, &m.elem_size));
+		tsw_assert_ok(tsw_cuda_imatcopy(&m, &e, NULL, 7));
+		wrong = imat_wrong(&b, &x, s);
+		ck_assert_msg(!wrong, "%s: %s", tsw_imat_text(&x), wrong);
+		buffer_free(&b);
+	}
+}
+END_TEST
+
+START_TEST(a_captured_imatcopy_keeps_its_alpha)
+{
+	const struct imat_shape s = {200, 203, 0, 1, 0};
+	const struct tsw_imat x = {'C', TSW_COMPLEX_DOUBLE, 0, 1.5, -0.25};
+	double alpha[2] = {1.5, -0.25};
+	struct buffer b;
+	cudaStream_t stream;
+	cudaGraph_t graph;
+	cudaGraphExec_t executable;
+	const char *wrong;
+
+	NEED_GPU();
+	b = imat_buffer(&x, s);
+	CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+	CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+	tsw_assert_ok(tsw_imatcopy_device(x.op, x.type, s.n, alpha, buffer_matrix(&b), s.ld, stream));
+	CUDA(cudaStreamEndCapture(stream, &graph));
+	alpha[0] = alpha[1] = 99;
+	CUDA(cudaGraphInstantiate(&executable, graph, 0));
+	CUDA(cudaGraphLaunch(executable, stream));
+	wrong = imat_wrong(&b, &x, s);
+	ck_assert_msg(!wrong, "%s", wrong);
+	CUDA(cudaGraphExecDestroy(executable));
+	CUDA(cudaGraphDestroy(graph));
+	CUDA(cudaStreamDestroy(stream));
+	buffer_free(&b);
+}
+END_TEST
+
 /* ---- where memory lies ----------------------------------------------------------------------- */
 
 START_TEST(transpose_looks_where_the_pointer_lies)
@@ -676,6 +822,10 @@ static Suite *device_suite(void)
 	tcase_add_test(tcase, the_element_check_on_the_device_sees_one_flipped_bit);
 	tcase_add_test(tcase, batches_of_every_kind);
 	tcase_add_test(tcase, a_batch_of_more_than_65535_matrices);
+	tcase_add_test(tcase, imatcopy_is_as_on_the_host);
+	tcase_add_test(tcase, imatcopy_of_large_matrices_and_batches);
+	tcase_add_test(tcase, imatcopy_in_launches_of_seven_blocks);
+	tcase_add_test(tcase, a_captured_imatcopy_keeps_its_alpha);
 	tcase_add_test(tcase, transpose_looks_where_the_pointer_lies);
 	tcase_add_test(tcase, memory_of_another_device_is_refused_and_found);
 	tcase_add_test(tcase, a_misaligned_address_is_refused_and_untouched);

@@ -2,6 +2,7 @@
 #ifndef TSW_CPU_PLAN_H
 #define TSW_CPU_PLAN_H
 
+#include "../epilogue.h"
 #include "../matrices.h"
 #include "kernels.h"
 
@@ -20,7 +21,8 @@ struct tsw_plan {
 	size_t n;
 	int fetch;     /* worth fetching ahead: the matrix is larger than the second-level cache */
 	int colliding; /* rows fall into few sets of the cache */
-	int align;     /* tiles may be shifted so that their rows begin on a cache line */
+	const struct tsw_epilogue *finish; /* what tiles get before they leave the cache, or NULL */
+	int align; /* tiles may be shifted so that their rows begin on a cache line */
 };
 
 struct tsw_plan tsw_cpu_plan(const struct tsw_matrices *m, const struct tsw_isa *isa);
@@ -29,6 +31,9 @@ struct tsw_plan tsw_cpu_plan(const struct tsw_matrices *m, const struct tsw_isa 
  * work. */
 void tsw_cpu_run_part(const struct tsw_plan *plan, const struct tsw_matrices *m, uint64_t part,
 		      uint64_t parts);
+
+/* How many threads that work is worth, of the `nthreads` that a call asks for. */
+int tsw_cpu_threads_worth(const struct tsw_matrices *m, int nthreads);
 
 /* Transposes with that plan. */
 void tsw_cpu_run(const struct tsw_plan *plan, const struct tsw_matrices *m, int nthreads);

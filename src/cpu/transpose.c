@@ -3,6 +3,7 @@
 
 #include "../tilepair.h"
 #include "caches.h"
+#include "finish.h"
 #include "plan.h"
 
 #include <stdint.h>
@@ -173,6 +174,16 @@ static size_t stage_bytes(const struct tsw_plan *p)
 	return (p->tile * stage_stride(p) + 2 * TSW_LINE - 1) / TSW_LINE * TSW_LINE;
 }
 
+/* Both tiles of a pair, or the one on the diagonal. */
+static void finish_pair(const struct tsw_plan *p, const struct tiles *t)
+{
+	if (!p->finish)
+		return;
+	tsw_cpu_finish(p->finish, t->a, t->stride, t->rows, t->cols);
+	if (t->a != t->b)
+		tsw_cpu_finish(p->finish, t->b, t->stride, t->cols, t->rows);
+}
+
 static void swap_staged(const struct grid *g, const struct tiles *t)
 {
 	const struct tsw_plan *p = g->plan;
@@ -186,6 +197,7 @@ static void swap_staged(const struct grid *g, const struct tiles *t)
 	p->isa->copy(s.a, s.stride, t->a, t->stride, t->rows, a_bytes, 1);
 	p->isa->copy(s.b, s.stride, t->b, t->stride, t->cols, b_bytes, 1);
 	swap_by_rows(p, &s, NULL);
+	finish_pair(p, &s);
 	p->isa->copy(t->a, t->stride, s.a, s.stride, t->rows, a_bytes, 0);
 	p->isa->copy(t->b, t->stride, s.b, s.stride, t->cols, b_bytes, 0);
 }
@@ -202,12 +214,14 @@ static void swap_pair(const struct grid *g, struct tsw_pair pair, const struct t
 			     next ? next->a : NULL, next ? next->b : NULL);
 	else if (pair.i == pair.j)
 		p->kernel->turn(t.a, t.stride, t.rows, p->width, next ? next->a : NULL);
-	else if (g->stage)
+	else if (g->stage) {
 		swap_staged(g, &t);
-	else if (p->order == TSW_DIAGONALS)
+		return;
+	} else if (p->order == TSW_DIAGONALS)
 		swap_by_diagonals(p, &t, next);
 	else
 		swap_by_rows(p, &t, next);
+	finish_pair(p, &t);
 }
 
 /* ---- ranges of pairs ------------------------------------------------------------------------- */
@@ -311,11 +325,11 @@ void tsw_cpu_run_part(const struct tsw_plan *p, const struct tsw_matrices *m, ui
 
 	unsigned char *stage = NULL;
 
-	if (p->kernel && m->n <= p->block) {
+	if (p->kernel && m->n <= p->block && !p->finish) {
 		turn_blocks(p->kernel, m, part, parts);
 		return;
 	}
-	if (p->kernel && m->n <= p->tile) {
+	if (p->kernel && m->n <= p->tile && !p->finish) {
 		turn_tiles(p, m, part, parts);
 		return;
 	}
@@ -333,7 +347,7 @@ void tsw_cpu_run_part(const struct tsw_plan *p, const struct tsw_matrices *m, ui
 	free(stage);
 }
 
-static int threads_worth(const struct tsw_matrices *m, int nthreads)
+int tsw_cpu_threads_worth(const struct tsw_matrices *m, int nthreads)
 {
 	double bytes = (double)m->n * m->n * m->elem_size * m->count;
 	double worth = bytes / BYTES_PER_THREAD;
@@ -344,7 +358,7 @@ static int threads_worth(const struct tsw_matrices *m, int nthreads)
 
 void tsw_cpu_run(const struct tsw_plan *plan, const struct tsw_matrices *m, int nthreads)
 {
-	int threads = threads_worth(m, nthreads);
+	int threads = tsw_cpu_threads_worth(m, nthreads);
 
 	if (threads == 1) {
 		tsw_cpu_run_part(plan, m, 0, 1);

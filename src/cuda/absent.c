@@ -40,6 +40,13 @@ tsw_status tsw_cuda_transpose_on(const struct tsw_matrices *m, int device)
 	return tsw_cuda_usable();
 }
 
+tsw_status tsw_cuda_imatcopy(const struct tsw_matrices *m, const struct tsw_epilogue *e,
+                             tsw_stream stream, uint64_t grid_limit)
+{
+	(void)m, (void)e, (void)stream, (void)grid_limit;
+	return tsw_cuda_usable();
+}
+
 tsw_status tsw_cuda_checksum(const struct tsw_matrices *m, int transposed, tsw_digest *out,
                              tsw_stream stream, uint64_t grid_limit)
 {

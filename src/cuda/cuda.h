@@ -4,6 +4,7 @@
 #define TSW_CUDA_H
 
 #include "../digest/digest.h"
+#include "../epilogue.h"
 #include "../matrices.h"
 
 /* Can a GPU be used: the answer of tsw_cuda_status(), taken anew each time. */
@@ -28,6 +29,10 @@ tsw_status tsw_cuda_transpose_by(const char *kernel, const struct tsw_matrices *
 
 /* Transposes on `device`'s legacy stream, waits for the end and restores the current device. */
 tsw_status tsw_cuda_transpose_on(const struct tsw_matrices *m, int device);
+
+/* Queues *e on every matrix of `m` (strided, checked, n and count not 0). */
+tsw_status tsw_cuda_imatcopy(const struct tsw_matrices *m, const struct tsw_epilogue *e,
+                             tsw_stream stream, uint64_t grid_limit);
 
 /* Writes the digest of one matrix (checked, n >= 1) to `out` and waits for it. */
 tsw_status tsw_cuda_checksum(const struct tsw_matrices *m, int transposed, tsw_digest *out,

@@ -272,6 +272,41 @@ tsw_status tsw_cuda_transpose_by(const char *kernel, const struct tsw_matrices *
 	return transpose_by(kernel, m, stream, grid_limit);
 }
 
+/* ---- imatcopy ---- */
+
+/* Nothing changes places. */
+static tsw_status finish_rows(const struct job *job, struct tsw_tiles *p)
+{
+	uint64_t blocks;
+	const struct tsw_kernel *kernel = tsw_kernel_rows(p, job->m->count, &blocks);
+
+	return launch_all(job, kernel, p, &p->first, blocks);
+}
+
+tsw_status tsw_cuda_imatcopy(const struct tsw_matrices *m, const struct tsw_epilogue *e,
+			     tsw_stream stream, uint64_t grid_limit)
+{
+	struct job job = {.m = m, .stream = stream, .grid_limit = grid_limit};
+	struct tsw_kernel kernel;
+	struct tsw_tiles p;
+
+	if (e->kind == TSW_KEEP && e->transposes)
+		return tsw_cuda_transpose(m, stream, grid_limit);
+	TRY(tsw_cuda_reach(m->base, "a", &job.address));
+	if (e->kind == TSW_KEEP)
+		return TSW_OK;
+	p = tiles_of(&job, 1);
+	p.epilogue = *e;
+	if (!e->transposes || e->kind == TSW_ZERO || m->n == 1)
+		return finish_rows(&job, &p);
+	TRY(tsw_cuda_shared_bytes(&job.shared_bytes));
+	if (!tsw_kernel_imatcopy(&p, m->count, prefers_vector(&job), job.shared_bytes, &kernel))
+		return tsw_fail(TSW_ERR_UNSUPPORTED,
+				"no kernel fits into the %u bytes of shared memory of a block here",
+				job.shared_bytes);
+	return launch_pairs(&job, &kernel, &p);
+}
+
 tsw_status tsw_cuda_transpose_on(const struct tsw_matrices *m, int device)
 {
 	tsw_status status;

@@ -179,6 +179,59 @@ static inline int simt_dp4a_signed(int a, int b, int c)
 
 #define __dp4a(a, b, c) _Generic((a), int : simt_dp4a_signed, default : simt_dp4a_unsigned)(a, b, c)
 
+/* Numbers as the words that carry them, and arithmetic that is rounded once an operation. */
+static inline float __uint_as_float(uint32_t x)
+{
+	float f;
+
+	memcpy(&f, &x, sizeof f);
+	return f;
+}
+
+static inline uint32_t __float_as_uint(float f)
+{
+	uint32_t x;
+
+	memcpy(&x, &f, sizeof x);
+	return x;
+}
+
+static inline double __longlong_as_double(long long x)
+{
+	double d;
+
+	memcpy(&d, &x, sizeof d);
+	return d;
+}
+
+static inline long long __double_as_longlong(double d)
+{
+	long long x;
+
+	memcpy(&x, &d, sizeof x);
+	return x;
+}
+
+static inline float __fmul_rn(float x, float y)
+{
+	return x * y;
+}
+
+static inline float __fadd_rn(float x, float y)
+{
+	return x + y;
+}
+
+static inline double __dmul_rn(double x, double y)
+{
+	return x * y;
+}
+
+static inline double __dadd_rn(double x, double y)
+{
+	return x + y;
+}
+
 /* Byte n of the result is byte (selector >> 4n & 7) of y:x; bit 3 replicates that byte's sign. */
 static inline uint32_t __byte_perm(uint32_t x, uint32_t y, uint32_t selector)
 {

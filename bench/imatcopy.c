@@ -1,0 +1,195 @@
+/* imatcopy: the library's own call, verified on position-coded numbers and timed like a transpose.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+
+/* Bytes that are looked at at a time. */
+#define CHUNK ((size_t)64 << 20)
+
+int bench_imatcopy_complex(const struct bench_imatcopy *x)
+{
+	return x->type == TSW_COMPLEX_FLOAT || x->type == TSW_COMPLEX_DOUBLE;
+}
+
+int bench_imatcopy_single(const struct bench_imatcopy *x)
+{
+	return x->type == TSW_FLOAT || x->type == TSW_COMPLEX_FLOAT;
+}
+
+const void *bench_imatcopy_alpha(const struct bench_imatcopy *x, float room[2])
+{
+	if (!bench_imatcopy_single(x))
+		return x->alpha;
+	room[0] = (float)x->alpha[0];
+	room[1] = (float)x->alpha[1];
+	return room;
+}
+
+/* ---- what must stand where ------------------------------------------------------------------- */
+
+struct checking {
+	struct bench_set *set;
+	const struct bench_imatcopy *x;
+	const char *rows; /* from element (first, 0) of matrix b on */
+	size_t b, first, end;
+	uint64_t wrong;
+};
+
+static double component(const struct bench_imatcopy *x, const void *p)
+{
+	float f;
+	double d;
+
+	if (bench_imatcopy_single(x)) {
+		memcpy(&f, p, sizeof f);
+		return (double)f;
+	}
+	memcpy(&d, p, sizeof d);
+	return d;
+}
+
+/* Component l of element (r, c) of matrix b before the call. */
+static double coded(const struct checking *k, size_t r, size_t c, size_t l)
+{
+	const struct bench_shape *const s = &k->set->shape;
+	const size_t parts = bench_imatcopy_complex(k->x) ? 2 : 1;
+	const uint64_t word = ((k->b * s->stride + r * s->ld + c) * parts + l);
+	const uint64_t code = bench_code(word, bench_imatcopy_single(k->x) ? 4 : 8);
+
+	return component(k->x, &code);
+}
+
+/* To the precision of the type.  Products and sums of two floats, taken in double, round to what
+ * they are in float. */
+static double rounded(const struct bench_imatcopy *x, double v)
+{
+	return bench_imatcopy_single(x) ? (double)(float)v : v;
+}
+
+static void expected(const struct checking *k, size_t r, size_t c, double out[2])
+{
+	const struct bench_imatcopy *const x = k->x;
+	const int transposes = x->op == 'T' || x->op == 'C', is_complex = bench_imatcopy_complex(x);
+	const size_t from_r = transposes ? c : r, from_c = transposes ? r : c;
+	const double a = rounded(x, x->alpha[0]), b = rounded(x, is_complex ? x->alpha[1] : 0);
+	const double u = coded(k, from_r, from_c, 0);
+	double v = is_complex ? coded(k, from_r, from_c, 1) : 0;
+
+	if (x->op == 'C' || x->op == 'R')
+		v = -v;
+	out[0] = rounded(x, u * a);
+	out[1] = rounded(x, v * a);
+	if (b != 0) {
+		const double vb = rounded(x, v * b), ub = rounded(x, u * b);
+
+		out[0] = rounded(x, out[0] - vb);
+		out[1] = rounded(x, ub + out[1]);
+	}
+}
+
+static int is_wrong(const struct checking *k, const char *p, size_t r, size_t c)
+{
+	const size_t size = bench_imatcopy_single(k->x) ? 4 : 8;
+	double value[2] = {0, 0};
+
+	if (c < k->set->shape.n)
+		expected(k, r, c, value);
+	else
+		for (size_t l = 0; l < 2; l++)
+			value[l] = coded(k, r, c, l);
+	return component(k->x, p) != value[0] ||
+	       (bench_imatcopy_complex(k->x) && component(k->x, p + size) != value[1]);
+}
+
+static void check_part(void *context, size_t part, size_t parts)
+{
+	struct checking *const k = context;
+	const struct bench_shape *const s = &k->set->shape;
+	uint64_t wrong = 0;
+	size_t first, end;
+
+	bench_share(k->end - k->first, 1, part, parts, &first, &end);
+	for (size_t r = k->first + first; r < k->first + end; r++) {
+		/* Padding belongs to the row before it; side by side it is other matrices'. */
+		const size_t cols = r + 1 < s->n && s->count == 1 ? s->ld : s->n;
+
+		for (size_t c = 0; c < cols; c++)
+			wrong += (unsigned)is_wrong(
+				k, k->rows + ((r - k->first) * s->ld + c) * s->elem_size, r, c);
+	}
+	__atomic_fetch_add(&k->wrong, wrong, __ATOMIC_RELAXED);
+}
+
+/* ---- the entry ------------------------------------------------------------------------------- */
+
+struct self {
+	const struct bench_backend *backend;
+	const struct bench_imatcopy *x;
+};
+
+static int check_matrix(const struct self *self, struct bench_set *set, char *room, size_t b,
+			uint64_t *wrong)
+{
+	const struct bench_shape *const s = &set->shape;
+	const size_t pitch = s->ld * s->elem_size, most = CHUNK / pitch ? CHUNK / pitch : 1;
+
+	for (size_t r = 0; r < s->n; r += most) {
+		struct checking k = {set, self->x, room, b, r, r + most < s->n ? r + most : s->n,
+				     0};
+		/* The last row ends with its window. */
+		const size_t bytes =
+			(k.end - r - 1) * pitch + (k.end < s->n ? s->ld : s->n) * s->elem_size;
+
+		if (self->backend->fetch(set, (b * s->stride + r * s->ld) * s->elem_size, bytes,
+					 room))
+			return BENCH_FAILED;
+		bench_parallel(set->threads > 0 ? set->threads : bench_all_threads(), check_part,
+			       &k);
+		*wrong += k.wrong;
+	}
+	return BENCH_OK;
+}
+
+static int verify(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong)
+{
+	const struct self *const self = entry->self;
+	const size_t pitch = set->shape.ld * set->shape.elem_size;
+	char *room = malloc(pitch > CHUNK ? pitch : CHUNK);
+	int status = room ? BENCH_OK : BENCH_FAILED;
+
+	set->word_bytes = bench_imatcopy_single(self->x) ? 4 : 8;
+	if (!status)
+		status = self->backend->code(set);
+	if (!status)
+		status = entry->apply(entry, set, 0);
+	for (size_t b = 0; b < set->shape.count && !status; b++)
+		status = check_matrix(self, set, room, b, wrong);
+	free(room);
+	return status;
+}
+
+static int apply(const struct bench_entry *entry, struct bench_set *set, size_t copy)
+{
+	const struct self *const self = entry->self;
+
+	return self->backend->imatcopy(set, copy, self->x);
+}
+
+size_t bench_imatcopy_entries(const struct bench_backend *backend, const struct bench_options *o,
+			      struct bench_entry *list)
+{
+	static struct self self;
+
+	self = (struct self){backend, &o->imatcopy};
+	list[0] = (struct bench_entry){
+		.name = "auto",
+		.kind = BENCH_KERNEL,
+		.self = &self,
+		.apply = apply,
+		.verify = verify,
+	};
+	return 1;
+}

@@ -1,0 +1,13 @@
+/* Values on their way out of the host engine. */
+#ifndef TSW_CPU_FINISH_H
+#define TSW_CPU_FINISH_H
+
+#include <stddef.h>
+
+#include "../epilogue.h"
+
+/* Applies *e to rows x cols elements at a, rows `stride` bytes apart.  Not for TSW_KEEP. */
+void tsw_cpu_finish(const struct tsw_epilogue *e, unsigned char *a, size_t stride, size_t rows,
+		    size_t cols);
+
+#endif /* TSW_CPU_FINISH_H */
