@@ -71,6 +71,7 @@ START_TEST(shapes)
 						     .ld = n + tile % 3,
 						     .elem_size = size,
 						     .tile = tile,
+						     .first = n % 2 ? tile / 2 : 0,
 						     .offset = 61 * n};
 
 				begin(g);

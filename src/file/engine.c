@@ -11,6 +11,7 @@
 #define SHORT_RUN ((uint64_t)16 << 10)
 /* Fewer tiles than this leave little to overlap. */
 #define LEAST_TILES 6
+#define PAGE 4096u
 
 /* The side of a tile where memory is no matter; at least 1. */
 static uint64_t wanted_tile(const struct tsw_grid *g)
@@ -41,6 +42,23 @@ uint64_t tsw_choose_tile(const struct tsw_grid *grid, uint64_t memory_bytes)
 			break;
 	}
 	return tile;
+}
+
+/* Where rows are whole pages apart, the cuts fall on pages: a run that ends in the middle of one
+ * would have it read before it is written, and written twice. */
+void tsw_choose_cuts(struct tsw_grid *g, uint64_t memory_bytes)
+{
+	const uint64_t s = g->elem_size, ahead = -g->offset % PAGE;
+	uint64_t unit = PAGE; /* elements that are whole pages: PAGE / gcd(PAGE, s) */
+
+	g->tile = (size_t)tsw_choose_tile(g, memory_bytes);
+	g->first = 0;
+	for (uint64_t d = s; unit > 1 && d % 2 == 0; d /= 2)
+		unit /= 2;
+	if (g->ld * s % PAGE || ahead % s || g->tile >= g->n || g->tile < unit)
+		return;
+	g->tile -= g->tile % unit;
+	g->first = (size_t)(ahead / s);
 }
 
 tsw_status tsw_engine_sync(struct tsw_engine *e, const struct tsw_file *f, enum tsw_barrier why)
@@ -226,6 +244,7 @@ static tsw_status begin_journal(struct tsw_engine *e, const struct tsw_work *w)
 					 .elem_size = g->elem_size,
 					 .offset = g->offset,
 					 .tile = g->tile,
+					 .first_side = g->first,
 					 .slot_bytes = tsw_slot_bytes(g),
 					 .durability = (uint32_t)e->o->process_only,
 					 .verify = (uint32_t)e->o->verify,
@@ -320,6 +339,7 @@ tsw_status tsw_engine_set_up(struct tsw_engine *e)
 	e->pairs = tsw_grid_pairs(&e->shop.grid);
 	e->shop.band = tsw_band_rows(&e->shop.grid);
 	e->result->tile = e->shop.grid.tile;
+	e->result->pairs = e->pairs;
 	TRY(tsw_pool_start(&e->shop.pool, e->o->io_threads, e->o->seed));
 	for (unsigned i = 0; i < TSW_WORKS; i++)
 		TRY(tsw_work_new(&e->work[i], &e->shop));
@@ -342,7 +362,7 @@ tsw_status tsw_engine_choose_tile(struct tsw_engine *e)
 	struct tsw_grid *g = &e->shop.grid;
 
 	if (!g->tile)
-		g->tile = (size_t)tsw_choose_tile(g, e->o->memory_bytes);
+		tsw_choose_cuts(g, e->o->memory_bytes);
 	if (!g->tile)
 		return tsw_fail(TSW_ERR_OPTION,
 				"memory_bytes = %ju: too little for elements of %zu bytes",
@@ -383,6 +403,7 @@ tsw_status tsw_engine_run(const struct tsw_run_options *o, struct tsw_run_result
 					.grid = o->grid,
 					.nthreads = o->nthreads,
 					.verify = o->verify,
+					.process_only = o->process_only,
 					.swap_digest = o->swap_digest,
 					.forget = o->forget},
 			       .previous = {.k = TSW_NO_PAIR}};

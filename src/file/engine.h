@@ -12,6 +12,7 @@ struct tsw_run_result {
 	struct tsw_traffic traffic;
 	uint64_t pairs_written, resumed_from; /* resumed_from: TSW_NO_PAIR if it was not */
 	uint64_t tile;			      /* side, in elements */
+	uint64_t pairs;			      /* of the whole matrix */
 	int already_done; /* the run before, or one with `once`, had done it all */
 	tsw_digest before, after;
 	/* How often each way of coming back was taken. */
@@ -36,6 +37,9 @@ struct tsw_run_options {
 /* The side of the tiles that fit into so many bytes, with runs of `run_bytes` where they do; 0 if
  * not even single elements fit. */
 uint64_t tsw_choose_tile(const struct tsw_grid *grid, uint64_t memory_bytes);
+
+/* Sets tile and first. */
+void tsw_choose_cuts(struct tsw_grid *grid, uint64_t memory_bytes);
 
 /* Transposes, or goes on where an earlier run was stopped.  TSW_ERR_INTERRUPTED, _IO, _NO_MEMORY:
  * the same call resumes.  TSW_ERR_JOURNAL: refused, nothing was changed.  TSW_ERR_MISMATCH: done,

@@ -165,7 +165,6 @@ static tsw_status run(struct call *c)
 static void tell(const struct call *c, tsw_file_result *result)
 {
 	const struct tsw_run_result *d = &c->done;
-	struct tsw_grid grid = {.n = c->place.n, .tile = (size_t)d->tile};
 	const tsw_file_result all = {.struct_size = result->struct_size,
 				     .n = c->place.n,
 				     .ld = c->place.ld,
@@ -177,7 +176,7 @@ static void tell(const struct call *c, tsw_file_result *result)
 				     .bytes_written = d->traffic.written,
 				     .bytes_journalled = d->traffic.journalled,
 				     .resumed_from_pair = d->resumed_from,
-				     .pairs = d->tile ? tsw_grid_pairs(&grid) : 0,
+				     .pairs = d->pairs,
 				     .already_done = d->already_done,
 				     .before = d->before,
 				     .after = d->after};

@@ -37,7 +37,8 @@ struct tsw_journal_header {
 	char magic[8];
 	unsigned char nonce[TSW_NONCE_BYTES];
 	char boot[TSW_BOOT_BYTES];
-	uint64_t n, ld, elem_size, offset, tile; /* the order of the pairs is that of tilepair.h */
+	uint64_t n, ld, elem_size, offset, tile,
+		first_side; /* the order of the pairs is that of tilepair.h */
 	uint64_t slot_bytes;
 	uint64_t file_bytes, device, inode; /* only advice: they do not decide */
 	uint32_t durability, verify, marked, once;

@@ -62,6 +62,21 @@ static int is_done(const struct tsw_job *job)
 	return job->done == job->count;
 }
 
+static int is_full(const struct tsw_job *job)
+{
+	return job->most && job->running >= job->most;
+}
+
+/* Where the first job stands that may have one more thread; NULL if none may. */
+static struct tsw_job **first_open(struct tsw_pool *p)
+{
+	struct tsw_job **at = &p->first;
+
+	while (*at && is_full(*at))
+		at = &(*at)->link;
+	return *at ? at : NULL;
+}
+
 /* Works on one index of the job that stands at *at; the lock is let go meanwhile.  The job goes to
  * the end of the line, so that every job has its turn. */
 static void work_on(struct tsw_pool *p, struct tsw_job **at)
@@ -71,11 +86,15 @@ static void work_on(struct tsw_pool *p, struct tsw_job **at)
 	tsw_status status;
 
 	index = job->next++;
+	job->running++;
 	if (job->next < job->count)
 		append(p, job);
 	pthread_mutex_unlock(&p->lock);
 	status = job->run(job->arg, index);
 	pthread_mutex_lock(&p->lock);
+	if (is_full(job))
+		pthread_cond_signal(&p->work);
+	job->running--;
 	finish(p, job, status);
 	if (is_done(job))
 		pthread_cond_broadcast(&p->done);
@@ -86,14 +105,15 @@ static void work_on(struct tsw_pool *p, struct tsw_job **at)
 static void *worker(void *arg)
 {
 	struct tsw_pool *p = arg;
+	struct tsw_job **at;
 
 	pthread_mutex_lock(&p->lock);
 	for (;;) {
-		while (!p->first && !p->stopping)
+		while (!(at = first_open(p)) && !p->stopping)
 			pthread_cond_wait(&p->work, &p->lock);
-		if (!p->first)
+		if (!at)
 			break;
-		work_on(p, &p->first);
+		work_on(p, at);
 	}
 	pthread_mutex_unlock(&p->lock);
 	return NULL;
@@ -157,6 +177,7 @@ void tsw_pool_stop(struct tsw_pool *pool)
 void tsw_pool_submit(struct tsw_pool *pool, struct tsw_job *job)
 {
 	job->next = job->done = 0;
+	job->running = 0;
 	job->status = TSW_OK;
 	job->submitted = 1;
 	if (!job->count)

@@ -12,8 +12,10 @@ struct tsw_job {
 	tsw_status (*run)(void *arg, uint64_t index);
 	void *arg;
 	uint64_t count;
+	unsigned most; /* threads that may work on it at a time; 0: any number */
 	/* The pool's: */
 	uint64_t next, done;
+	unsigned running;
 	int submitted;
 	tsw_status status;
 	char detail[256]; /* of the first failure */

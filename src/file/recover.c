@@ -107,6 +107,7 @@ static tsw_status check_last(struct tsw_engine *e, const struct tsw_done *done)
 	int is;
 
 	e->shop.grid.tile = e->journal.header.tile;
+	e->shop.grid.first = e->journal.header.first_side;
 	TRY(tsw_engine_set_up(e));
 	TRY(pair_is(&e->work[0], &done->last, &is));
 	if (!is)
@@ -153,6 +154,7 @@ tsw_status tsw_journal_judge(struct tsw_engine *e, int *left)
 	TRY(check_asked(e));
 	TRY(check_boot(e));
 	e->shop.grid.tile = e->journal.header.tile;
+	e->shop.grid.first = e->journal.header.first_side;
 	e->shop.verify = (int)e->journal.header.verify;
 	*left = 1;
 	return TSW_OK;

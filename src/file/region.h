@@ -26,6 +26,7 @@
 struct tsw_grid {
 	uint64_t n, ld, offset; /* elements, elements, bytes */
 	size_t elem_size, tile; /* bytes, elements */
+	size_t first;		/* side of the first tile, below `tile`; 0: as the others */
 };
 
 enum tsw_shape_of { TSW_TILE, TSW_UPPER, TSW_LOWER };
@@ -39,9 +40,20 @@ struct tsw_region {
 	uint64_t row, col;   /* of the tile's first element */
 };
 
+/* Where tile t begins.  A narrower first tile lets all later cuts fall on whole pages:
+ *
+ *     |first|   tile   |   tile   | ... |rest|
+ */
+static inline uint64_t tsw_grid_start(const struct tsw_grid *g, uint64_t t)
+{
+	return t ? (g->first ? g->first : g->tile) + (t - 1) * g->tile : 0;
+}
+
 static inline uint64_t tsw_grid_tiles(const struct tsw_grid *g)
 {
-	return tsw_tile_count(g->n, g->tile);
+	const uint64_t first = g->first ? g->first : g->tile;
+
+	return g->n <= first ? g->n != 0 : 1 + tsw_tile_count(g->n - first, g->tile);
 }
 
 static inline uint64_t tsw_grid_pairs(const struct tsw_grid *g)
@@ -51,9 +63,10 @@ static inline uint64_t tsw_grid_pairs(const struct tsw_grid *g)
 
 static inline size_t tsw_grid_side(const struct tsw_grid *g, uint32_t t)
 {
-	const uint64_t left = g->n - (uint64_t)t * g->tile;
+	const uint64_t left = g->n - tsw_grid_start(g, t);
+	const size_t side = t || !g->first ? g->tile : g->first;
 
-	return left < g->tile ? (size_t)left : g->tile;
+	return left < side ? (size_t)left : side;
 }
 
 /* The first byte after the matrix. */
@@ -65,7 +78,7 @@ static inline uint64_t tsw_grid_end(const struct tsw_grid *g)
 static inline struct tsw_region tsw_region_at(const struct tsw_grid *g, uint32_t i, uint32_t j,
 					      enum tsw_shape_of shape)
 {
-	const uint64_t row = (uint64_t)i * g->tile, col = (uint64_t)j * g->tile;
+	const uint64_t row = tsw_grid_start(g, i), col = tsw_grid_start(g, j);
 
 	return (struct tsw_region){.shape = shape,
 				   .rows = tsw_grid_side(g, i),
@@ -128,8 +141,8 @@ static inline uint64_t tsw_bytes_before(const struct tsw_grid *g, uint64_t k)
 		return g->n * g->n * g->elem_size;
 	p = tsw_pair_at(k);
 	side = tsw_grid_side(g, p.j);
-	before = (uint64_t)p.j * g->tile;
-	rows = (uint64_t)p.i * g->tile;
+	before = tsw_grid_start(g, p.j);
+	rows = tsw_grid_start(g, p.i);
 	return (before * before + 2 * rows * side) * g->elem_size;
 }
 

@@ -11,6 +11,10 @@
  * in its cache from the read to the hash. */
 #define BAND_BYTES (512u << 10)
 
+/* A file system lets one thread at a time write to a file through the page cache; more of them only
+ * wait, and some of them spinning. */
+#define WRITERS 2
+
 size_t tsw_band_rows(const struct tsw_grid *g)
 {
 	const size_t pitch = g->tile * g->elem_size;
@@ -41,10 +45,7 @@ static tsw_status move_piece(const struct tsw_move *m, unsigned char *buffer, si
 	__atomic_fetch_add(m->count, bytes, __ATOMIC_RELAXED);
 	if (!m->write)
 		return tsw_read_all(m->file, buffer, bytes, at);
-	TRY(tsw_write_all(m->file, buffer, bytes, at));
-	/* Begun now, the writing does not pile up before the next sync. */
-	m->file->io->start_writing(m->file->io->user, m->file->fd, at, bytes);
-	return TSW_OK;
+	return tsw_write_all(m->file, buffer, bytes, at);
 }
 
 static uint64_t place(const struct tsw_move *m, size_t r)
@@ -69,18 +70,35 @@ static tsw_status move_rows(const struct tsw_move *m, size_t first, size_t end)
 	return TSW_OK;
 }
 
+/* Begun now, the writing does not pile up before the next sync.  What lies between the rows is
+ * clean, or waits to be written as well. */
+static void start_writing(const struct tsw_move *m, size_t first, size_t end)
+{
+	const struct tsw_io *io = m->file->io;
+	const uint64_t at = place(m, first);
+
+	io->start_writing(io->user, m->file->fd, at,
+			  place(m, end - 1) + tsw_run_bytes(&m->region, end - 1) - at);
+}
+
 static tsw_status move_band(void *arg, uint64_t band)
 {
 	const struct tsw_move *m = arg;
-	const size_t rows = m->region.rows;
+	const size_t first = (size_t)band * m->shop->band,
+		     end = band_end(m->shop, m->region.rows, band);
 
-	return move_rows(m, (size_t)band * m->shop->band, band_end(m->shop, rows, band));
+	TRY(move_rows(m, first, end));
+	if (m->write && !m->lazy)
+		start_writing(m, first, end);
+	return TSW_OK;
 }
 
 static void start_move(struct tsw_move *m)
 {
-	m->job = (struct tsw_job){
-		.run = move_band, .arg = m, .count = bands_of(m->shop, m->region.rows)};
+	m->job = (struct tsw_job){.run = move_band,
+				  .arg = m,
+				  .count = bands_of(m->shop, m->region.rows),
+				  .most = m->write ? WRITERS : 0};
 	tsw_pool_submit(m->shop->pool, &m->job);
 }
 
@@ -310,7 +328,8 @@ void tsw_work_write_payload(struct tsw_work *w, const struct tsw_file *journal, 
 				       .buffer = w->x,
 				       .packed_at = at,
 				       .count = &w->shop->traffic->journalled,
-				       .write = 1};
+				       .write = 1,
+				       .lazy = w->shop->process_only};
 	start_move(&w->payload);
 }
 

@@ -17,11 +17,12 @@ struct tsw_shop {
 	struct tsw_file data, out; /* read from, written to: one file, or two */
 	struct tsw_grid grid;
 	struct tsw_pool *pool;
-	int nthreads;	 /* for transposing */
-	int verify;	 /* digests are taken */
-	int swap_digest; /* the file is column-major: rows are columns */
-	int forget;	 /* pages of the file are given back once they are written */
-	size_t band;	 /* rows of a tile that are one piece of work */
+	int nthreads;	  /* for transposing */
+	int process_only; /* nothing waits for the journal to reach the disk */
+	int verify;	  /* digests are taken */
+	int swap_digest;  /* the file is column-major: rows are columns */
+	int forget;	  /* pages of the file are given back once they are written */
+	size_t band;	  /* rows of a tile that are one piece of work */
 	struct tsw_traffic *traffic;
 };
 
@@ -34,7 +35,7 @@ struct tsw_move {
 	unsigned char *buffer;
 	uint64_t packed_at; /* not 0: the runs stand one after the other from there on */
 	uint64_t *count;    /* bytes moved are added here */
-	int write;
+	int write, lazy;    /* lazy: the disk need not hear of it soon */
 };
 
 /* Hashes of the bands of a region, and so of the region. */
