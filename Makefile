@@ -67,7 +67,7 @@ NEWEST     := $(lastword $(USED_ARCH))
 GENCODE    := $(foreach a,$(USED_ARCH),-gencode arch=compute_$(a),code=sm_$(a)) \
 	-gencode arch=compute_$(NEWEST),code=compute_$(NEWEST)
 # No C++ runtime: the host side of a .cu file is launch stubs and tables.
-NVCCFLAGS  := -O3 -std=c++17 $(GENCODE) -lineinfo -ccbin g++ -Xptxas -warn-spills \
+NVCCFLAGS  := -O3 -std=c++17 $(GENCODE) -lineinfo -ccbin g++ \
 	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics,-Wall
 endif
 

@@ -12,6 +12,9 @@
 #define TSW_DYNAMIC_SHARED(type, name) extern __shared__ __align__(1024) type name[]
 #endif
 
+/* Blocks that keep a large GPU busy; a matrix too small for so many is cut into smaller tiles. */
+#define TSW_ENOUGH_BLOCKS 132
+
 /* ---- 16-byte vectors ------------------------------------------------------------------------- */
 
 /* Lines that are read with this policy had better stay in L2: they are about to be written, and in
@@ -26,13 +29,13 @@ static inline __device__ uint64_t tsw_keep_policy(void)
 	return policy;
 }
 
-/* Loads a vector and asks L2 for the 256 bytes around it, of which the block reads all. */
+/* Loads a vector. */
 static inline __device__ uint4 tsw_load_vector(const void *p, uint64_t policy)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 	uint4 v;
 
-	asm volatile("ld.global.L2::cache_hint.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+	asm volatile("ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
 		     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
 		     : "l"(p), "l"(policy));
 	return v;

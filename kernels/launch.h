@@ -21,9 +21,10 @@ struct tsw_kernel {
 const struct tsw_kernel *tsw_kernel_tile33(unsigned unit);
 
 /* The 16-byte vector kernel for elements of 1, 2, 4, 8 or 16 bytes whose rows all begin at a multiple
- * of 16 bytes, in the form that uses the most shared memory, at most `shared_bytes` a block; NULL if
- * there is none. */
-const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_bytes);
+ * of 16 bytes, in the largest form that needs at most `shared_bytes` a block and makes enough blocks of
+ * `count` matrices of side n; NULL if none fits. */
+const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_bytes, uint64_t n,
+                                           uint64_t count);
 
 /* The kernel for rows of any alignment: `count` matrices as p->n and p->units say, of units of 1, 2, 4,
  * 8 or 16 bytes at addresses that are multiples of the unit; tiles as large as `shared_bytes` a block

@@ -4,9 +4,6 @@
 
 #include "shifted_units.cuh"
 
-/* Blocks that keep a large GPU busy; a matrix too small for so many gets smaller tiles. */
-#define ENOUGH_BLOCKS 264
-
 static uint32_t smaller(uint32_t side)
 {
 	return side - (side > 32 ? 8 : side > 8 ? 4 : 1);
@@ -14,7 +11,7 @@ static uint32_t smaller(uint32_t side)
 
 static int busy(const struct tsw_tiles *p, uint64_t count, uint32_t side)
 {
-	return tsw_pair_count(tsw_tile_count(p->n, side)) >= ENOUGH_BLOCKS / count;
+	return tsw_pair_count(tsw_tile_count(p->n, side)) >= TSW_ENOUGH_BLOCKS / count;
 }
 
 static struct tsw_kernel kernel_of(const void *entry, unsigned threads, uint32_t side,

@@ -49,7 +49,7 @@ struct SHIFTED_NAME(_tile) {
 	const struct tsw_epilogue *finish;
 #endif
 	uint32_t reciprocal;	/* 2^32 / units, rounded up: divides x where x * units < 2^32 */
-	const uint32_t *places; /* of the rows, if elements have several units */
+	const uint32_t *places; /* of the rows and one more, if elements have several units */
 };
 
 /* Where row e of the tile begins, from tile->shared on. */
@@ -92,6 +92,53 @@ static inline __device__ void SHIFTED_NAME(_fetch)(struct SHIFTED_NAME(_tile) * 
 		}
 	}
 }
+
+/* Unit u of the column x of the tile, counted through its elements from the top. */
+static inline __device__ SHIFTED_UNIT SHIFTED_NAME(_get)(const struct SHIFTED_NAME(_tile) * tile,
+							 uint32_t x, uint32_t u)
+{
+#if SHIFTED_SIDE
+	const uint32_t at = SHIFTED_NAME(_place)(tile, u) + x * SHIFTED_WIDTH;
+#else
+	const uint32_t e = tile->units == 1 ? u : __umulhi(u, tile->reciprocal);
+	const uint32_t at =
+		tile->places[e] + (x * tile->units + u - e * tile->units) * SHIFTED_WIDTH;
+#endif
+
+	return *(const SHIFTED_UNIT *)(tile->shared + at);
+}
+
+#if SHIFTED_WIDTH < 4
+
+#define SHIFTED_MOST (SHIFTED_WORD - 1) /* units of a head or a tail */
+
+/* Narrow units are written in whole 4-byte words.  This writes the units of words that rows share
+ * with their neighbours: 2 * SHIFTED_MOST lanes a row, for its head and its tail. */
+static inline __device__ void SHIFTED_NAME(_ends)(const struct SHIFTED_NAME(_tile) * tile, char *a,
+						  uint64_t pitch, uint32_t rows, uint32_t count)
+{
+	const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+	const uint32_t bytes = count * SHIFTED_WIDTH;
+
+	for (uint32_t z = lane; warp + z / (2 * SHIFTED_MOST) * warps < rows; z += 32) {
+		const uint32_t x = warp + z / (2 * SHIFTED_MOST) * warps,
+			       q = z % (2 * SHIFTED_MOST);
+		char *const row = a + x * pitch;
+		const uint32_t before = (4 - (uint32_t)(uintptr_t)row % 4) % 4;
+		const uint32_t head = before < bytes ? before : bytes;
+		const uint32_t tail = (uint32_t)((uintptr_t)row + bytes) % 4;
+		const uint32_t at = q < SHIFTED_MOST
+					    ? q * SHIFTED_WIDTH
+					    : bytes - tail + (q - SHIFTED_MOST) * SHIFTED_WIDTH;
+
+		/* A row that lies within one word is all head. */
+		if (q < SHIFTED_MOST ? at < head : head + tail <= bytes && at < bytes)
+			*(SHIFTED_UNIT *)(row + at) =
+				SHIFTED_NAME(_get)(tile, x, at / SHIFTED_WIDTH);
+	}
+}
+
+#endif
 
 #if SHIFTED_SIDE
 
@@ -138,7 +185,6 @@ static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile
 	const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
 	const uint32_t begins = (uint32_t)(uintptr_t)(a + warp * pitch);
 	const uint32_t first = (lane * 4 - begins % 16) / SHIFTED_WIDTH % SHIFTED_V;
-	const uint32_t before = begins % 4; /* bytes of a row's first word that are not the row's */
 	uint32_t from[SHIFTED_WORD]; /* of a word's units, counted from the word's row of classes */
 
 #pragma unroll
@@ -158,58 +204,26 @@ static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile
 			if (k == 0 && b <= -4)
 				b += SHIFTED_SIDE * SHIFTED_WIDTH;
 			const uint32_t u = (uint32_t)b / SHIFTED_WIDTH;
-
-			if (b < 0 || u >= count)
-				continue;
 			const unsigned char *const at =
 				tile->shared + u / SHIFTED_V * tile->at.row + x * SHIFTED_WIDTH;
 
-			if (u + SHIFTED_WORD <= count) {
-				uint32_t word = 0;
+			if (b >= 0 && u + SHIFTED_WORD <= count) {
+				uint32_t word = *(const SHIFTED_UNIT *)(at + from[0]);
 
 #pragma unroll
-				for (uint32_t z = 0; z < SHIFTED_WORD; z++)
-					word |= (uint32_t) * (const SHIFTED_UNIT *)(at + from[z])
+				for (uint32_t z = 1; z < SHIFTED_WORD; z++)
+					word |= (uint32_t)(*(const SHIFTED_UNIT *)(at + from[z]))
 						<< 8 * SHIFTED_WIDTH * z;
 				*(uint32_t *)(row + b) = word;
-			} else { /* the matrix ends within the word */
-#pragma unroll
-				for (uint32_t z = 0; z < SHIFTED_WORD; z++)
-					if (u + z < count)
-						((SHIFTED_UNIT *)row)[u + z] =
-							*(const SHIFTED_UNIT *)(at + from[z]);
 			}
 		}
 	}
-	if (before == 0)
-		return;
-	/* The words that a row shares with its neighbours, its own units of them: SHIFTED_WORD
-	 * lanes a row, of which the first lanes take the head, the others the tail. */
-	for (uint32_t z = lane; warp + z / SHIFTED_WORD * warps < rows; z += 32) {
-		const uint32_t x = warp + z / SHIFTED_WORD * warps, q = z % SHIFTED_WORD;
-		const uint32_t u =
-			q * SHIFTED_WIDTH < 4 - before ? q : SHIFTED_SIDE - SHIFTED_WORD + q;
-
-		if (u < count)
-			((SHIFTED_UNIT *)(a + x * pitch))[u] = *(
-				const SHIFTED_UNIT *)(tile->shared + SHIFTED_NAME(_place)(tile, u) +
-						      x * SHIFTED_WIDTH);
-	}
+	SHIFTED_NAME(_ends)(tile, a, pitch, rows, count);
 }
 
 #endif
 
 #else /* elements of several units */
-
-/* Unit u of the column x of the tile, counted through its elements from the top. */
-static inline __device__ SHIFTED_UNIT SHIFTED_NAME(_get)(const struct SHIFTED_NAME(_tile) * tile,
-							 uint32_t x, uint32_t u)
-{
-	const uint32_t e = tile->units == 1 ? u : __umulhi(u, tile->reciprocal);
-
-	return *(const SHIFTED_UNIT *)(tile->shared + tile->places[e] +
-				       (x * tile->units + u - e * tile->units) * SHIFTED_WIDTH);
-}
 
 #if SHIFTED_WIDTH >= 4
 
@@ -240,6 +254,33 @@ static inline __device__ void SHIFTED_NAME(_row)(const struct SHIFTED_NAME(_tile
 
 #else
 
+/* The units from unit u of the column x on that make a 4-byte word.  Elements have 3 units at
+ * least, so they lie in two elements at most; the last slice of an element may be thinner. */
+static inline __device__ uint32_t SHIFTED_NAME(_word)(const struct SHIFTED_NAME(_tile) * tile,
+						      uint32_t x, uint32_t u)
+{
+	uint32_t word = 0;
+
+	if (tile->units >= 3) {
+		const uint32_t e = __umulhi(u, tile->reciprocal), within = u - e * tile->units;
+		const unsigned char *const column = tile->shared + x * tile->units * SHIFTED_WIDTH;
+		const SHIFTED_UNIT *const one =
+			(const SHIFTED_UNIT *)(column + tile->places[e]) + within;
+		const SHIFTED_UNIT *const next =
+			(const SHIFTED_UNIT *)(column + tile->places[e + 1]) + within - tile->units;
+
+#pragma unroll
+		for (uint32_t z = 0; z < SHIFTED_WORD; z++)
+			word |= (uint32_t)(within + z < tile->units ? one : next)[z]
+				<< 8 * SHIFTED_WIDTH * z;
+	} else {
+		for (uint32_t z = 0; z < SHIFTED_WORD; z++)
+			word |= (uint32_t)SHIFTED_NAME(_get)(tile, x, u + z)
+				<< 8 * SHIFTED_WIDTH * z;
+	}
+	return word;
+}
+
 /* The same in whole 4-byte words; the units of words that are shared with neighbours come after. */
 static inline __device__ void SHIFTED_NAME(_row)(const struct SHIFTED_NAME(_tile) * tile, char *row,
 						 uint32_t x, uint32_t count)
@@ -247,36 +288,11 @@ static inline __device__ void SHIFTED_NAME(_row)(const struct SHIFTED_NAME(_tile
 	const uint32_t skip = (uint32_t)(uintptr_t)row % 128;
 	const uint32_t end = skip + count * SHIFTED_WIDTH;
 
-#pragma unroll 2
+#pragma unroll 4
 	for (uint32_t v = threadIdx.x % 32 * 4; v + 4 <= end; v += 128)
-		if (v >= skip) {
-			const uint32_t u = (v - skip) / SHIFTED_WIDTH;
-			uint32_t word = SHIFTED_NAME(_get)(tile, x, u);
-
-#pragma unroll
-			for (uint32_t z = 1; z < SHIFTED_WORD; z++)
-				word |= (uint32_t)SHIFTED_NAME(_get)(tile, x, u + z)
-					<< 8 * SHIFTED_WIDTH * z;
-			*(uint32_t *)(row + (v - skip)) = word;
-		}
-}
-
-#define SHIFTED_MOST (SHIFTED_WORD - 1) /* units of a head or a tail */
-
-/* Lane q of the 2 * SHIFTED_MOST that write the head and the tail of a row, what _row() leaves. */
-static inline __device__ void SHIFTED_NAME(_end)(const struct SHIFTED_NAME(_tile) * tile, char *row,
-						 uint32_t x, uint32_t count, uint32_t q)
-{
-	const uint32_t bytes = count * SHIFTED_WIDTH;
-	const uint32_t before = (4 - (uint32_t)(uintptr_t)row % 4) % 4;
-	const uint32_t head = before < bytes ? before : bytes;
-	const uint32_t tail = (uint32_t)((uintptr_t)row + bytes) % 4;
-	const uint32_t at = q < SHIFTED_MOST ? q * SHIFTED_WIDTH
-					     : bytes - tail + (q - SHIFTED_MOST) * SHIFTED_WIDTH;
-
-	/* A row that lies within one word is all head. */
-	if (q < SHIFTED_MOST ? at < head : head + tail <= bytes && at < bytes)
-		*(SHIFTED_UNIT *)(row + at) = SHIFTED_NAME(_get)(tile, x, at / SHIFTED_WIDTH);
+		if (v >= skip)
+			*(uint32_t *)(row + (v - skip)) =
+				SHIFTED_NAME(_word)(tile, x, (v - skip) / SHIFTED_WIDTH);
 }
 
 #endif
@@ -295,11 +311,7 @@ static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile
 	for (uint32_t x = warp; x < rows; x += warps)
 		SHIFTED_NAME(_row)(tile, a + x * pitch, x, count);
 #if SHIFTED_WIDTH < 4
-	for (uint32_t z = threadIdx.x % 32; warp + z / (2 * SHIFTED_MOST) * warps < rows; z += 32) {
-		const uint32_t x = warp + z / (2 * SHIFTED_MOST) * warps;
-
-		SHIFTED_NAME(_end)(tile, a + x * pitch, x, count, z % (2 * SHIFTED_MOST));
-	}
+	SHIFTED_NAME(_ends)(tile, a, pitch, rows, count);
 #endif
 }
 
@@ -313,7 +325,7 @@ __global__ void __launch_bounds__(SHIFTED_THREADS, SHIFTED_BLOCKS)
 	const uint32_t side = SHIFTED_SIDE;
 	const uint64_t slice = 1;
 #else
-	__shared__ uint32_t places[2][TSW_SHIFTED_SIDE];
+	__shared__ uint32_t places[2][TSW_SHIFTED_SIDE + 1];
 	const uint32_t side = p.side;
 	const uint64_t slice = p.units < TSW_SHIFTED_SLICE(SHIFTED_WIDTH)
 				       ? p.units
@@ -360,7 +372,7 @@ __global__ void __launch_bounds__(SHIFTED_THREADS, SHIFTED_BLOCKS)
 #if !SHIFTED_SIDE
 		upper.places = places[0];
 		lower.places = places[1];
-		for (uint32_t e = threadIdx.x; e < side; e += blockDim.x) {
+		for (uint32_t e = threadIdx.x; e <= side; e += blockDim.x) {
 			places[0][e] = SHIFTED_NAME(_place)(&upper, e);
 			places[1][e] = SHIFTED_NAME(_place)(&lower, e);
 		}

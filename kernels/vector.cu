@@ -3,7 +3,8 @@
 
 #include "vector_widths.cuh"
 
-const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_bytes)
+const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_bytes, uint64_t n,
+					   uint64_t count)
 {
 	/* name, entry, threads, elements a side of a tile, bytes of both tiles; larger ones first
 	 */
@@ -16,12 +17,22 @@ const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_b
 		{2, {"vector", (const void *)tsw_vector_2, 256, 1, 128, 2 * 128 * 256}},
 		{2, {"vector", (const void *)tsw_vector_2_small, 64, 1, 64, 2 * 64 * 128}},
 		{4, {"vector", (const void *)tsw_vector_4, 256, 1, 64, 2 * 64 * 256}},
+		{4, {"vector", (const void *)tsw_vector_4_small, 64, 1, 32, 2 * 32 * 128}},
 		{8, {"vector", (const void *)tsw_vector_8, 256, 1, 32, 2 * 32 * 256}},
+		{8, {"vector", (const void *)tsw_vector_8_small, 64, 1, 16, 2 * 16 * 128}},
 		{16, {"vector", (const void *)tsw_vector_16, 256, 1, 16, 2 * 16 * 256}},
+		{16, {"vector", (const void *)tsw_vector_16_small, 64, 1, 8, 2 * 8 * 128}},
 	};
+	const struct tsw_kernel *found = NULL;
 
-	for (unsigned i = 0; i < sizeof table / sizeof *table; i++)
-		if (table[i].elem_size == elem_size && table[i].kernel.shared_bytes <= shared_bytes)
-			return &table[i].kernel;
-	return NULL;
+	for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+		const struct tsw_kernel *const k = &table[i].kernel;
+
+		if (table[i].elem_size != elem_size || k->shared_bytes > shared_bytes)
+			continue;
+		found = k;
+		if (tsw_pair_count(tsw_tile_count(n, k->tile)) >= TSW_ENOUGH_BLOCKS / count)
+			break;
+	}
+	return found;
 }

@@ -8,7 +8,7 @@
 #define VECTOR_KERNEL tsw_vector_1
 #include "vector.cuh"
 
-/* Bytes again, in 128-byte rows, where a block may not have 128 KiB of shared memory. */
+/* In 128-byte rows, for small matrices and where a block may not have so much shared memory. */
 #define VECTOR_UNIT uint8_t
 #define VECTOR_WIDTH 1
 #define VECTOR_ROW 8
@@ -55,4 +55,28 @@
 #define VECTOR_SPLIT 0
 #define VECTOR_BLOCKS 4
 #define VECTOR_KERNEL tsw_vector_16
+#include "vector.cuh"
+
+#define VECTOR_UNIT uint32_t
+#define VECTOR_WIDTH 4
+#define VECTOR_ROW 8
+#define VECTOR_SPLIT 0
+#define VECTOR_BLOCKS 12
+#define VECTOR_KERNEL tsw_vector_4_small
+#include "vector.cuh"
+
+#define VECTOR_UNIT uint64_t
+#define VECTOR_WIDTH 8
+#define VECTOR_ROW 8
+#define VECTOR_SPLIT 0
+#define VECTOR_BLOCKS 16
+#define VECTOR_KERNEL tsw_vector_8_small
+#include "vector.cuh"
+
+#define VECTOR_UNIT uint64_t
+#define VECTOR_WIDTH 16
+#define VECTOR_ROW 8
+#define VECTOR_SPLIT 0
+#define VECTOR_BLOCKS 16
+#define VECTOR_KERNEL tsw_vector_16_small
 #include "vector.cuh"

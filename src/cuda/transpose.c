@@ -95,7 +95,9 @@ static const struct tsw_kernel *vector_of(const struct job *job)
 {
 	const size_t elem_size = job->m->elem_size;
 
-	return elem_size > 16 ? NULL : tsw_kernel_vector((unsigned)elem_size, job->shared_bytes);
+	return elem_size > 16 ? NULL
+	                      : tsw_kernel_vector((unsigned)elem_size, job->shared_bytes, job->m->n,
+	                                          job->m->count);
 }
 
 /* The kernel needs rows that begin at multiples of 16; where an array of pointers leads, it looks
