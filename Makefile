@@ -4,7 +4,7 @@
 CC        ?= cc
 NVCC      ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
 CUDA      ?= auto# auto: use nvcc if it is there; 1: demand it; 0: build without
-CUDA_ARCH ?= 75 80 86 89 90 100 120# real GPU targets; PTX is added for the newest
+CUDA_ARCH ?= 75 80 90 100 120# real GPU targets, Turing to Blackwell (80 serves 8.6 and 8.9); PTX is added for the newest
 PREFIX    ?= /usr/local
 LIBDIR    ?= $(PREFIX)/lib
 DESTDIR   ?=
