@@ -18,13 +18,14 @@ static void finish_rows(const struct tsw_matrices *m, const struct tsw_epilogue 
 	const size_t begin = rows / parts * part + rows % parts * part / parts;
 	const size_t end = rows / parts * (part + 1) + rows % parts * (part + 1) / parts;
 	const size_t pitch = m->ld * m->elem_size;
+	const struct tsw_isa *isa = tsw_cpu_isa();
 
 	for (size_t row = begin; row < end;) {
 		const size_t b = row / m->n, r = row % m->n;
 		const size_t count = m->n - r < end - row ? m->n - r : end - row;
 		unsigned char *a = (unsigned char *)m->base + b * m->stride * m->elem_size;
 
-		tsw_cpu_finish(e, a + r * pitch, pitch, count, m->n);
+		tsw_cpu_finish(isa, e, a + r * pitch, pitch, count, m->n);
 		row += count;
 	}
 }

@@ -86,6 +86,27 @@ static size_t row_lines(const struct tsw_plan *p, size_t nbytes)
 	return (nbytes + TSW_LINE - 1) / TSW_LINE + (p->stride % TSW_LINE != 0);
 }
 
+/* What imatcopy does to values, while they lie in the first-level cache. */
+static void finish(const struct tsw_plan *p, unsigned char *a, size_t stride, size_t rows,
+		   size_t cols)
+{
+	if (p->finish)
+		tsw_cpu_finish(p->isa, p->finish, a, stride, rows, cols);
+}
+
+static void finish_strip(const struct tsw_plan *p, const struct tsw_strip *s, int diagonal)
+{
+	if (p->finish && !diagonal) {
+		finish(p, s->a, s->sa, p->block, s->count * p->block);
+		finish(p, s->b, s->sb, s->count * p->block, p->block);
+		return;
+	}
+	for (size_t q = 0; p->finish && q < s->count; q++) {
+		finish(p, s->a + q * s->step_a, s->sa, p->block, p->block);
+		finish(p, s->b + q * s->step_b, s->sb, p->block, p->block);
+	}
+}
+
 /* The strip of blocks that begins at block (r, c) of tile a and (c, r) of tile b, with the same
  * blocks of `next`. */
 static void swap_strip(const struct tsw_plan *p, const struct tiles *t, size_t r, size_t c,
@@ -111,8 +132,24 @@ static void swap_strip(const struct tsw_plan *p, const struct tiles *t, size_t r
 			s.lines = row_lines(p, count * right);
 		}
 	}
-	if (count)
-		p->kernel->swap(&s);
+	if (!count)
+		return;
+	p->kernel->swap(&s);
+	finish_strip(p, &s, diagonal);
+}
+
+static void swap_edge(const struct tsw_plan *p, unsigned char *a, unsigned char *b, size_t stride,
+		      size_t rows, size_t cols)
+{
+	p->kernel->swap_ragged(a, stride, b, stride, rows, cols, p->width);
+	finish(p, a, stride, rows, cols);
+	finish(p, b, stride, cols, rows);
+}
+
+static void turn_tile(const struct tsw_plan *p, const struct tiles *t, const struct tiles *next)
+{
+	p->kernel->turn(t->a, t->stride, t->rows, p->width, next ? next->a : NULL);
+	finish(p, t->a, t->stride, t->rows, t->rows);
 }
 
 /* What the whole blocks leave of a pair at its right and lower edges. */
@@ -123,10 +160,10 @@ static void swap_edges(const struct tsw_plan *p, const struct tiles *t)
 
 	for (size_t r = 0; r < t->rows; r += block)
 		for (size_t c = r < whole_rows ? whole_cols : 0; c < t->cols; c += block)
-			p->kernel->swap_ragged(t->a + r * t->stride + c * p->width, t->stride,
-					       t->b + c * t->stride + r * p->width, t->stride,
-					       t->rows - r < block ? t->rows - r : block,
-					       t->cols - c < block ? t->cols - c : block, p->width);
+			swap_edge(p, t->a + r * t->stride + c * p->width,
+				  t->b + c * t->stride + r * p->width, t->stride,
+				  t->rows - r < block ? t->rows - r : block,
+				  t->cols - c < block ? t->cols - c : block);
 }
 
 static void swap_by_rows(const struct tsw_plan *p, const struct tiles *t, const struct tiles *next)
@@ -174,16 +211,6 @@ static size_t stage_bytes(const struct tsw_plan *p)
 	return (p->tile * stage_stride(p) + 2 * TSW_LINE - 1) / TSW_LINE * TSW_LINE;
 }
 
-/* Both tiles of a pair, or the one on the diagonal. */
-static void finish_pair(const struct tsw_plan *p, const struct tiles *t)
-{
-	if (!p->finish)
-		return;
-	tsw_cpu_finish(p->finish, t->a, t->stride, t->rows, t->cols);
-	if (t->a != t->b)
-		tsw_cpu_finish(p->finish, t->b, t->stride, t->cols, t->rows);
-}
-
 static void swap_staged(const struct grid *g, const struct tiles *t)
 {
 	const struct tsw_plan *p = g->plan;
@@ -197,7 +224,6 @@ static void swap_staged(const struct grid *g, const struct tiles *t)
 	p->isa->copy(s.a, s.stride, t->a, t->stride, t->rows, a_bytes, 1);
 	p->isa->copy(s.b, s.stride, t->b, t->stride, t->cols, b_bytes, 1);
 	swap_by_rows(p, &s, NULL);
-	finish_pair(p, &s);
 	p->isa->copy(t->a, t->stride, s.a, s.stride, t->rows, a_bytes, 0);
 	p->isa->copy(t->b, t->stride, s.b, s.stride, t->cols, b_bytes, 0);
 }
@@ -213,15 +239,13 @@ static void swap_pair(const struct grid *g, struct tsw_pair pair, const struct t
 		p->isa->wide(t.a, p->stride, t.b, p->stride, t.rows, t.cols, p->width,
 			     next ? next->a : NULL, next ? next->b : NULL);
 	else if (pair.i == pair.j)
-		p->kernel->turn(t.a, t.stride, t.rows, p->width, next ? next->a : NULL);
-	else if (g->stage) {
+		turn_tile(p, &t, next);
+	else if (g->stage)
 		swap_staged(g, &t);
-		return;
-	} else if (p->order == TSW_DIAGONALS)
+	else if (p->order == TSW_DIAGONALS)
 		swap_by_diagonals(p, &t, next);
 	else
 		swap_by_rows(p, &t, next);
-	finish_pair(p, &t);
 }
 
 /* ---- ranges of pairs ------------------------------------------------------------------------- */
