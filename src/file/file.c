@@ -34,7 +34,7 @@ struct call {
 /* A caller built against a later header may set what is not known here. */
 static tsw_status take_options(tsw_file_options *o, const tsw_file_options *given)
 {
-	const unsigned char *beyond = (const unsigned char *)given + sizeof *o;
+	const unsigned char *beyond;
 
 	if (!given)
 		return tsw_fail(TSW_ERR_NULL, "options is NULL");
@@ -42,6 +42,7 @@ static tsw_status take_options(tsw_file_options *o, const tsw_file_options *give
 		return tsw_fail(TSW_ERR_OPTION,
 				"struct_size = %zu: begin with TSW_FILE_OPTIONS_INIT",
 				given->struct_size);
+	beyond = (const unsigned char *)given + sizeof *o;
 	for (size_t i = 0; i < given->struct_size - sizeof *o; i++)
 		if (beyond[i])
 			return tsw_fail(TSW_ERR_OPTION,
