@@ -8,6 +8,7 @@
 #ifndef TILESWAP_HPP
 #define TILESWAP_HPP
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -121,6 +122,61 @@ void transpose_array_device(T *const *a, std::size_t n, std::size_t ld, std::siz
 {
 	check(tsw_transpose_array_device(detail::untyped(a), n, ld, detail::writable_width<T>(),
 					 count, stream));
+}
+
+/* ---- imatcopy: float, double and std::complex of both */
+
+namespace detail {
+template <class T> struct type_code;
+template <> struct type_code<float> {
+	static constexpr tsw_type value = TSW_FLOAT;
+};
+template <> struct type_code<double> {
+	static constexpr tsw_type value = TSW_DOUBLE;
+};
+template <> struct type_code<std::complex<float>> {
+	static constexpr tsw_type value = TSW_COMPLEX_FLOAT;
+};
+template <> struct type_code<std::complex<double>> {
+	static constexpr tsw_type value = TSW_COMPLEX_DOUBLE;
+};
+
+/* T, but not deduced from: a plain 2 does for every type. */
+template <class T> struct same {
+	using type = T;
+};
+template <class T> using same_t = typename same<T>::type;
+} /* namespace detail */
+
+template <class T>
+void imatcopy_host(char op, T *a, std::size_t n, std::size_t ld, detail::same_t<T> alpha = T(1),
+		   int nthreads = 0)
+{
+	check(tsw_imatcopy_host(op, detail::type_code<T>::value, n, &alpha, a, ld, nthreads));
+}
+
+template <class T>
+void imatcopy_device(char op, T *a, std::size_t n, std::size_t ld, detail::same_t<T> alpha = T(1),
+		     tsw_stream stream = nullptr)
+{
+	check(tsw_imatcopy_device(op, detail::type_code<T>::value, n, &alpha, a, ld, stream));
+}
+
+template <class T>
+void imatcopy_batch_host(char op, T *a, std::size_t n, std::size_t ld, std::size_t stride,
+			 std::size_t count, detail::same_t<T> alpha = T(1), int nthreads = 0)
+{
+	check(tsw_imatcopy_batch_host(op, detail::type_code<T>::value, n, &alpha, a, ld, stride,
+				      count, nthreads));
+}
+
+template <class T>
+void imatcopy_batch_device(char op, T *a, std::size_t n, std::size_t ld, std::size_t stride,
+			   std::size_t count, detail::same_t<T> alpha = T(1),
+			   tsw_stream stream = nullptr)
+{
+	check(tsw_imatcopy_batch_device(op, detail::type_code<T>::value, n, &alpha, a, ld, stride,
+					count, stream));
 }
 
 /* ---- checksum */
@@ -248,6 +304,22 @@ template <class M, class = detail::if_mdspan<M>> void transpose(const M &m)
 	static_assert(M::rank() == 2, "say transpose_host or transpose_device for a batch");
 	const detail::shape s = detail::shape_of(m);
 	transpose(m.data_handle(), s.n, s.ld);
+}
+
+/* Every op does the same to a matrix and to its transpose, so the layout does not matter. */
+template <class M, class = detail::if_mdspan<M>>
+void imatcopy_host(char op, const M &m, typename M::element_type alpha = 1, int nthreads = 0)
+{
+	const detail::shape s = detail::shape_of(m);
+	imatcopy_batch_host(op, m.data_handle(), s.n, s.ld, s.stride, s.count, alpha, nthreads);
+}
+
+template <class M, class = detail::if_mdspan<M>>
+void imatcopy_device(char op, const M &m, typename M::element_type alpha = 1,
+		     tsw_stream stream = nullptr)
+{
+	const detail::shape s = detail::shape_of(m);
+	imatcopy_batch_device(op, m.data_handle(), s.n, s.ld, s.stride, s.count, alpha, stream);
 }
 
 /* The digest goes by the indices of the mdspan, whatever its layout. */

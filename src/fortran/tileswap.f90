@@ -8,6 +8,9 @@
 !                       generic, for real and complex arrays of both kinds.  `a` may be a section
 !                       whose columns are contiguous, as w(1:n, 1:n) of a larger array is: no copy
 !                       is made.  Rank 3 is a batch over the last index.
+!   tsw_imatcopy(a, op [, alpha])
+!                       the same arrays: transpose, conjugate and scale in one pass; alpha is of a's
+!                       type and kind.
 !   tsw_transpose_host, tsw_transpose_device, ...
 !                       the C calls one to one, on type(c_ptr): any element size, device pointers,
 !                       CUDA streams.
@@ -24,10 +27,12 @@ module tileswap
     implicit none
     private
 
-    public :: tsw_transpose, tsw_checksum
+    public :: tsw_transpose, tsw_imatcopy, tsw_checksum
     public :: tsw_transpose_host, tsw_transpose_device
     public :: tsw_transpose_batch_host, tsw_transpose_batch_device
     public :: tsw_transpose_array_host, tsw_transpose_array_device
+    public :: tsw_imatcopy_host, tsw_imatcopy_device
+    public :: tsw_imatcopy_batch_host, tsw_imatcopy_batch_device
     public :: tsw_checksum_host, tsw_checksum_device
     public :: tsw_transpose_file
     public :: tsw_cuda_status, tsw_version, tsw_strerror, tsw_last_error
@@ -56,6 +61,12 @@ module tileswap
         tsw_err_journal = 27, &
         tsw_err_locked = 28, &
         tsw_err_unsupported = 29
+
+    integer(c_int), parameter, public :: &
+        tsw_float = 0, &
+        tsw_double = 1, &
+        tsw_complex_float = 2, &
+        tsw_complex_double = 3
 
     integer(c_int), parameter, public :: &
         tsw_format_auto = 0, &
@@ -157,6 +168,51 @@ module tileswap
             integer(c_int) :: status
         end function
 
+        ! `alpha` is the address of one value of the type, in host memory, or c_null_ptr for 1.
+        function tsw_imatcopy_host(op, type, n, alpha, a, ld, nthreads) bind(c) &
+            result(status)
+            import :: c_char, c_int, c_ptr, c_size_t
+            character(kind=c_char), value :: op
+            integer(c_int), value :: type
+            type(c_ptr), value :: alpha, a
+            integer(c_size_t), value :: n, ld
+            integer(c_int), value :: nthreads
+            integer(c_int) :: status
+        end function
+
+        function tsw_imatcopy_device(op, type, n, alpha, a, ld, stream) bind(c) &
+            result(status)
+            import :: c_char, c_int, c_ptr, c_size_t
+            character(kind=c_char), value :: op
+            integer(c_int), value :: type
+            type(c_ptr), value :: alpha, a
+            integer(c_size_t), value :: n, ld
+            type(c_ptr), value :: stream
+            integer(c_int) :: status
+        end function
+
+        function tsw_imatcopy_batch_host(op, type, n, alpha, a, ld, stride, count, nthreads) bind(c) &
+            result(status)
+            import :: c_char, c_int, c_ptr, c_size_t
+            character(kind=c_char), value :: op
+            integer(c_int), value :: type
+            type(c_ptr), value :: alpha, a
+            integer(c_size_t), value :: n, ld, stride, count
+            integer(c_int), value :: nthreads
+            integer(c_int) :: status
+        end function
+
+        function tsw_imatcopy_batch_device(op, type, n, alpha, a, ld, stride, count, stream) bind(c) &
+            result(status)
+            import :: c_char, c_int, c_ptr, c_size_t
+            character(kind=c_char), value :: op
+            integer(c_int), value :: type
+            type(c_ptr), value :: alpha, a
+            integer(c_size_t), value :: n, ld, stride, count
+            type(c_ptr), value :: stream
+            integer(c_int) :: status
+        end function
+
         ! C's rows are Fortran's columns: transposed = 1 gives the digest by (row, column) as Fortran
         ! indexes them.
         function tsw_checksum_host(a, n, ld, elem_size, transposed, digest, nthreads) bind(c) &
@@ -222,6 +278,12 @@ module tileswap
         procedure :: tsw_transpose_any
         procedure :: transpose_s2, transpose_d2, transpose_c2, transpose_z2
         procedure :: transpose_s3, transpose_d3, transpose_c3, transpose_z3
+    end interface
+
+    ! tsw_imatcopy(a, op [, alpha] [, nthreads]): a = alpha * op(a), op one of N, T, C, R.
+    interface tsw_imatcopy
+        procedure :: imatcopy_s2, imatcopy_d2, imatcopy_c2, imatcopy_z2
+        procedure :: imatcopy_s3, imatcopy_d3, imatcopy_c3, imatcopy_z3
     end interface
 
     ! tsw_checksum(a, digest [, transposed] [, nthreads]): rows and columns as Fortran indexes them.
@@ -359,6 +421,26 @@ contains
         status = c_shape(at, n, ld, stride)
         if (status == tsw_ok) &
             status = tsw_transpose_batch_host(at%base, n, ld, at%elem_size, stride, at%count, threads)
+    end function
+
+    ! Every op does the same to Fortran's columns as to C's rows.  `letter`: gfortran 12 hands on a
+    ! character dummy's address where its value is asked for.
+    function run_imatcopy(op, type, alpha, at, nthreads) result(status)
+        character(kind=c_char), intent(in) :: op
+        integer(c_int), intent(in) :: type
+        type(c_ptr), intent(in) :: alpha
+        type(layout), intent(in) :: at
+        integer(c_int), intent(in), optional :: nthreads
+        integer(c_int) :: status, threads
+        integer(c_size_t) :: n, ld, stride
+        character(kind=c_char) :: letter
+
+        letter = op
+        threads = 0
+        if (present(nthreads)) threads = nthreads
+        status = c_shape(at, n, ld, stride)
+        if (status == tsw_ok) &
+            status = tsw_imatcopy_batch_host(letter, type, n, alpha, at%base, ld, stride, at%count, threads)
     end function
 
     function run_checksum(at, digest, transposed, nthreads) result(status)
@@ -565,6 +647,148 @@ contains
         integer(c_int) :: status
 
         status = run_checksum(layout_z(a), digest, transposed, nthreads)
+    end function
+
+    ! ---- imatcopy of all kinds
+
+    function imatcopy_s2(a, op, alpha, nthreads) result(status)
+        real(c_float), intent(inout), target :: a(:, :)
+        character(kind=c_char), intent(in) :: op
+        real(c_float), intent(in), optional, target :: alpha
+        integer(c_int), intent(in), optional :: nthreads
+        integer(c_int) :: status
+
+        status = run_imatcopy(op, tsw_float, at_or_null_s(alpha), layout_s(a), nthreads)
+    end function
+
+    function imatcopy_s3(a, op, alpha, nthreads) result(status)
+        real(c_float), intent(inout), target :: a(:, :, :)
+        character(kind=c_char), intent(in) :: op
+        real(c_float), intent(in), optional, target :: alpha
+        integer(c_int), intent(in), optional :: nthreads
+        integer(c_int) :: status
+
+        if (size(a, kind=c_size_t) == 0) then
+            status = run_imatcopy(op, tsw_float, at_or_null_s(alpha), layout(rows=size(a, 1, c_size_t), &
+                cols=size(a, 2, c_size_t), count=size(a, 3, c_size_t)), nthreads)
+        else
+            status = run_imatcopy(op, tsw_float, at_or_null_s(alpha), batch(layout_s(a(:, :, 1)), &
+                size(a, 3, c_size_t), c_loc(a(1, 1, min(2_c_size_t, size(a, 3, c_size_t))))), nthreads)
+        end if
+    end function
+
+    ! An alpha that is not given is 1.
+    function at_or_null_s(alpha) result(at)
+        real(c_float), intent(in), optional, target :: alpha
+        type(c_ptr) :: at
+
+        at = c_null_ptr
+        if (present(alpha)) at = c_loc(alpha)
+    end function
+
+    function imatcopy_d2(a, op, alpha, nthreads) result(status)
+        real(c_double), intent(inout), target :: a(:, :)
+        character(kind=c_char), intent(in) :: op
+        real(c_double), intent(in), optional, target :: alpha
+        integer(c_int), intent(in), optional :: nthreads
+        integer(c_int) :: status
+
+        status = run_imatcopy(op, tsw_double, at_or_null_d(alpha), layout_d(a), nthreads)
+    end function
+
+    function imatcopy_d3(a, op, alpha, nthreads) result(status)
+        real(c_double), intent(inout), target :: a(:, :, :)
+        character(kind=c_char), intent(in) :: op
+        real(c_double), intent(in), optional, target :: alpha
+        integer(c_int), intent(in), optional :: nthreads
+        integer(c_int) :: status
+
+        if (size(a, kind=c_size_t) == 0) then
+            status = run_imatcopy(op, tsw_double, at_or_null_d(alpha), layout(rows=size(a, 1, c_size_t), &
+                cols=size(a, 2, c_size_t), count=size(a, 3, c_size_t)), nthreads)
+        else
+            status = run_imatcopy(op, tsw_double, at_or_null_d(alpha), batch(layout_d(a(:, :, 1)), &
+                size(a, 3, c_size_t), c_loc(a(1, 1, min(2_c_size_t, size(a, 3, c_size_t))))), nthreads)
+        end if
+    end function
+
+    ! An alpha that is not given is 1.
+    function at_or_null_d(alpha) result(at)
+        real(c_double), intent(in), optional, target :: alpha
+        type(c_ptr) :: at
+
+        at = c_null_ptr
+        if (present(alpha)) at = c_loc(alpha)
+    end function
+
+    function imatcopy_c2(a, op, alpha, nthreads) result(status)
+        complex(c_float_complex), intent(inout), target :: a(:, :)
+        character(kind=c_char), intent(in) :: op
+        complex(c_float_complex), intent(in), optional, target :: alpha
+        integer(c_int), intent(in), optional :: nthreads
+        integer(c_int) :: status
+
+        status = run_imatcopy(op, tsw_complex_float, at_or_null_c(alpha), layout_c(a), nthreads)
+    end function
+
+    function imatcopy_c3(a, op, alpha, nthreads) result(status)
+        complex(c_float_complex), intent(inout), target :: a(:, :, :)
+        character(kind=c_char), intent(in) :: op
+        complex(c_float_complex), intent(in), optional, target :: alpha
+        integer(c_int), intent(in), optional :: nthreads
+        integer(c_int) :: status
+
+        if (size(a, kind=c_size_t) == 0) then
+            status = run_imatcopy(op, tsw_complex_float, at_or_null_c(alpha), layout(rows=size(a, 1, c_size_t), &
+                cols=size(a, 2, c_size_t), count=size(a, 3, c_size_t)), nthreads)
+        else
+            status = run_imatcopy(op, tsw_complex_float, at_or_null_c(alpha), batch(layout_c(a(:, :, 1)), &
+                size(a, 3, c_size_t), c_loc(a(1, 1, min(2_c_size_t, size(a, 3, c_size_t))))), nthreads)
+        end if
+    end function
+
+    ! An alpha that is not given is 1.
+    function at_or_null_c(alpha) result(at)
+        complex(c_float_complex), intent(in), optional, target :: alpha
+        type(c_ptr) :: at
+
+        at = c_null_ptr
+        if (present(alpha)) at = c_loc(alpha)
+    end function
+
+    function imatcopy_z2(a, op, alpha, nthreads) result(status)
+        complex(c_double_complex), intent(inout), target :: a(:, :)
+        character(kind=c_char), intent(in) :: op
+        complex(c_double_complex), intent(in), optional, target :: alpha
+        integer(c_int), intent(in), optional :: nthreads
+        integer(c_int) :: status
+
+        status = run_imatcopy(op, tsw_complex_double, at_or_null_z(alpha), layout_z(a), nthreads)
+    end function
+
+    function imatcopy_z3(a, op, alpha, nthreads) result(status)
+        complex(c_double_complex), intent(inout), target :: a(:, :, :)
+        character(kind=c_char), intent(in) :: op
+        complex(c_double_complex), intent(in), optional, target :: alpha
+        integer(c_int), intent(in), optional :: nthreads
+        integer(c_int) :: status
+
+        if (size(a, kind=c_size_t) == 0) then
+            status = run_imatcopy(op, tsw_complex_double, at_or_null_z(alpha), layout(rows=size(a, 1, c_size_t), &
+                cols=size(a, 2, c_size_t), count=size(a, 3, c_size_t)), nthreads)
+        else
+            status = run_imatcopy(op, tsw_complex_double, at_or_null_z(alpha), batch(layout_z(a(:, :, 1)), &
+                size(a, 3, c_size_t), c_loc(a(1, 1, min(2_c_size_t, size(a, 3, c_size_t))))), nthreads)
+        end if
+    end function
+
+    ! An alpha that is not given is 1.
+    function at_or_null_z(alpha) result(at)
+        complex(c_double_complex), intent(in), optional, target :: alpha
+        type(c_ptr) :: at
+
+        at = c_null_ptr
+        if (present(alpha)) at = c_loc(alpha)
     end function
 
 end module tileswap

@@ -203,6 +203,35 @@ static void mdspans()
 }
 #endif
 
+template <class T> static void imatcopies()
+{
+	using matrix = view<T, 2>;
+	const std::size_t n = 3, ld = 4;
+	std::vector<T> v(n * ld);
+
+	for (std::size_t i = 0; i < v.size(); i++)
+		v[i] = T(static_cast<float>(i));
+	tileswap::imatcopy_host('T', v.data(), n, ld, 2);
+	EXPECT(v[1] == T(8) && v[ld] == T(2) && v[5] == T(10) && v[3] == T(3));
+	tileswap::imatcopy_host('n', matrix{v.data(), {n, n}, {1, ld}}, T(2));
+	EXPECT(v[1] == T(16) && v[3] == T(3));
+	tileswap::imatcopy_batch_host('N', v.data(), 1, 1, 2, 2, 0);
+	EXPECT(v[0] == T(0) && v[1] == T(16) && v[2] == T(0));
+	EXPECT(thrown([&] { tileswap::imatcopy_host('?', v.data(), n, ld); }) == TSW_ERR_OP);
+	EXPECT(thrown([&] { tileswap::imatcopy_host('R', v.data(), n, n - 1); }) == TSW_ERR_LD);
+	if (tsw_cuda_status() != TSW_OK)
+		EXPECT(thrown([&] { tileswap::imatcopy_device('T', v.data(), n, ld); }) ==
+		       tsw_cuda_status());
+}
+
+static void conjugates()
+{
+	std::complex<double> z[4] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+
+	tileswap::imatcopy_host('C', z, 2, 2, std::complex<double>(0, 1));
+	EXPECT(z[1] == std::complex<double>(6, 5)); /* i (5 - 6i) */
+}
+
 static void files()
 {
 	const std::size_t n = 50;
@@ -234,6 +263,11 @@ int main()
 	pointers<double>();
 	pointers<std::complex<float>>();
 	pointers<point>();
+	imatcopies<float>();
+	imatcopies<double>();
+	imatcopies<std::complex<float>>();
+	imatcopies<std::complex<double>>();
+	conjugates();
 	views();
 	mdspans();
 	return wrong;

@@ -12,6 +12,7 @@ program consumer
     call real8()
     call complex4()
     call complex8()
+    call imatcopies()
     call refusals()
     call pointers()
     call files()
@@ -107,6 +108,40 @@ contains
         call expect(tsw_transpose(a) == tsw_ok, 'complex8')
         call expect(all(a == reshape([((cmplx(code(c, r, 0), -c, 8), r=1, n), c=1, n)], shape(a))), &
             'complex8 values')
+    end subroutine
+
+    subroutine imatcopies()
+        real(4) :: s(n, n)
+        real(8) :: d(ld, ld)
+        complex(4) :: c4(n, n)
+        complex(8) :: z(n, n, count)
+        complex(8), parameter :: i = (0d0, 1d0)
+        integer :: r, c, k
+
+        s = reshape([((real(code(r, c, 0), 4), r=1, n), c=1, n)], shape(s))
+        call expect(tsw_imatcopy(s, 'T', 2.0) == tsw_ok, 'imatcopy real4')
+        call expect(all(s == reshape([((2 * real(code(c, r, 0), 4), r=1, n), c=1, n)], shape(s))), &
+            'imatcopy real4 values')
+
+        d = reshape([((real(code(r, c, 0), 8), r=1, ld), c=1, ld)], shape(d))
+        call expect(tsw_imatcopy(d(3:n + 2, 2:n + 1), 't', nthreads=2_c_int) == tsw_ok, 'imatcopy section')
+        call expect(all(d == reshape([((real(windowed(r, c), 8), r=1, ld), c=1, ld)], shape(d))), &
+            'imatcopy section values')
+
+        c4 = reshape([((cmplx(code(r, c, 0), -r, 4), r=1, n), c=1, n)], shape(c4))
+        call expect(tsw_imatcopy(c4, 'R') == tsw_ok, 'imatcopy complex4')
+        call expect(all(c4 == reshape([((cmplx(code(r, c, 0), r, 4), r=1, n), c=1, n)], shape(c4))), &
+            'imatcopy complex4 values')
+
+        z = reshape([(((cmplx(code(r, c, k), r, 8), r=1, n), c=1, n), k=1, count)], shape(z))
+        call expect(tsw_imatcopy(z, 'C', i) == tsw_ok, 'imatcopy complex8 batch')
+        call expect(all(z == reshape([(((i * cmplx(code(c, r, k), -c, 8), r=1, n), c=1, n), k=1, count)], &
+            shape(z))), 'imatcopy complex8 batch values')
+
+        call expect(tsw_imatcopy(s, 'x') == tsw_err_op, 'imatcopy op')
+        call expect(tsw_imatcopy(s(1:3, :), 'N') == tsw_err_ld, 'imatcopy not square')
+        call expect(tsw_imatcopy_host('T', 9_c_int, 2_c_size_t, c_null_ptr, c_null_ptr, 2_c_size_t, 0_c_int) &
+            == tsw_err_type, 'imatcopy type')
     end subroutine
 
     subroutine refusals()

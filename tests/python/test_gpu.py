@@ -39,6 +39,17 @@ def test_torch_widths(torch, n, dtype):
     assert tileswap.checksum(x, transposed=True) == digest == tileswap.checksum(want.cpu(), transposed=True)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("op", "NTRC")
+def test_torch_imatcopy(torch, op, dtype):
+    x = coded(torch, 3, 130, 130, dtype=getattr(torch, dtype))
+    alpha = 2 - 1j if x.is_complex() else -3
+    x += alpha
+    want = x.transpose(-1, -2) if op in "TC" else x
+    want = ((want.conj() if op in "RC" else want) * alpha).clone().resolve_conj()
+    assert torch.equal(tileswap.imatcopy_(x, op, alpha), want)
+
+
 def test_torch_views_batches_heads(torch):
     whole = coded(torch, 50, 70)
     want = whole.clone()

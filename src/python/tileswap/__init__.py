@@ -1,6 +1,7 @@
 """Transpose square matrices where they lie, with no second copy.
 
     tileswap.transpose_(x)          in place; returns x
+    tileswap.imatcopy_(x, "C", 2)   transposed, conjugated and scaled in one pass, in place; returns x
     tileswap.checksum(x)            a digest that tells whether a transpose did what it should
     tileswap.transpose_file(path)   a matrix in a file, through a bounded piece of memory
 
@@ -18,7 +19,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, TypeVar
 
-from ._arrays import Array, array_of, matrices_of
+from ._arrays import NUMBERS, Array, array_of, matrices_of
 from ._files import Digest, FileResult, transpose_file
 from ._library import NotInPlaceError, Status, TileswapError, _Digest, check, library
 
@@ -30,6 +31,7 @@ __all__ = [
     "TileswapError",
     "checksum",
     "cuda_available",
+    "imatcopy_",
     "transpose_",
     "transpose_file",
 ]
@@ -86,6 +88,55 @@ def transpose_(x: _T, *, element_axes: int = 0, threads: int = 0, stream: Any = 
             check(library.tsw_transpose_batch_device(*shape, array.stream() if handle is None else handle))
     else:
         check(library.tsw_transpose_batch_host(*shape, threads))
+    array.changed()
+    return x
+
+
+def _alpha(alpha: complex | None, number: str) -> Any:
+    """One value of the type, as the library reads it; None is 1."""
+    if alpha is None:
+        return None
+    real = ctypes.c_double if number in ("f8", "c16") else ctypes.c_float
+    if number[0] == "c":
+        value = complex(alpha)
+        return (real * 2)(value.real, value.imag)
+    if isinstance(alpha, complex):
+        raise TypeError(f"alpha = {alpha} is complex, the array is not")
+    return (real * 1)(float(alpha))
+
+
+def imatcopy_(x: _T, op: str = "T", alpha: complex | None = None, *, threads: int = 0, stream: Any = None) -> _T:
+    """x = alpha * op(x) in place, in one pass; returns x.
+
+    op      "N" nothing, "T" transpose, "R" conjugate, "C" conjugate transpose, in either case
+    alpha   a number; None and 1 move bits, 0 writes zeros whatever was there
+
+    The elements are float32, float64, complex64 or complex128 in the machine's byte order.  Shapes,
+    `threads` and `stream` as for transpose_.  Raises TypeError for other elements and for tensors that
+    PyTorch conjugates or negates only when they are read (x.is_conj(), x.is_neg()).
+    """
+    handle = _stream_handle(stream)
+    array = array_of(x, True, handle)
+    _check_place(array, threads, handle)
+    number = array.number()
+    if number not in NUMBERS:
+        raise TypeError(
+            "the elements are no float32, float64, complex64 or complex128 that the memory holds as they read "
+            "(another type or byte order, or a tensor that is conjugated or negated lazily)"
+        )
+    if op not in tuple("NTCRntcr"):
+        raise ValueError(f"op = {op!r} is none of 'N', 'T', 'C', 'R'")
+    value = _alpha(alpha, number)
+    m = matrices_of(array, 0)
+    if m is None:
+        return x
+    head = (op.encode(), NUMBERS.index(number), m.n, None if value is None else ctypes.addressof(value))
+    shape = (*head, array.address, m.ld, m.stride, m.batch)
+    if array.on_device:
+        with array.device:
+            check(library.tsw_imatcopy_batch_device(*shape, array.stream() if handle is None else handle))
+    else:
+        check(library.tsw_imatcopy_batch_host(*shape, threads))
     array.changed()
     return x
 

@@ -27,6 +27,8 @@ class Array(NamedTuple):
     # Called when bytes were changed.
     changed: Callable[[], None] = lambda: None
     keep: Any = None  # what must outlive the call
+    # What the elements are, if numbers that imatcopy knows: "f4", "f8", "c8", "c16", in the machine's byte order.
+    number: Callable[[], str] = lambda: ""
 
 
 class Matrices(NamedTuple):
@@ -38,6 +40,17 @@ class Matrices(NamedTuple):
     stride: int
     batch: int  # how many matrices
     column_major: bool  # the rows, as the object indexes them, are columns in memory
+
+
+NUMBERS = ("f4", "f8", "c8", "c16")
+_FOREIGN = ">" if sys.byteorder == "little" else "<"
+_TORCH = {"torch.float32": "f4", "torch.float64": "f8", "torch.complex64": "c8", "torch.complex128": "c16"}
+_FORMATS = {"f": "f4", "d": "f8", "Zf": "c8", "Zd": "c16"}
+
+
+def _number_of(typestr: str) -> str:
+    """From NumPy's "<f8"."""
+    return typestr[1:] if typestr[0] != _FOREIGN and typestr[1:] in NUMBERS else ""
 
 
 # ---- the sources ---------------------------------------------------------------------------------
@@ -67,7 +80,12 @@ def _from_torch(x: Any, write: bool) -> Array:
             bump(x)
 
     size = x.element_size()
-    array = Array(x.data_ptr(), x.shape, [step * size for step in x.stride()], size, changed=changed)
+
+    def number() -> str:
+        # Tensors that are conjugated or negated only when read do not hold their values.
+        return "" if x.is_conj() or x.is_neg() else _TORCH.get(str(x.dtype), "")
+
+    array = Array(x.data_ptr(), x.shape, [step * size for step in x.stride()], size, changed=changed, number=number)
     if x.device.type == "cpu":
         return array
     return array._replace(
@@ -84,7 +102,7 @@ def _from_numpy(x: Any, write: bool) -> Array:
         raise NotInPlaceError("the elements are Python objects", Status.ERR_TYPE)
     if write and not x.flags.writeable:
         raise NotInPlaceError("the array is read-only", Status.ERR_WHERE)
-    return Array(x.ctypes.data, x.shape, x.strides, x.itemsize)
+    return Array(x.ctypes.data, x.shape, x.strides, x.itemsize, number=lambda: _number_of(x.dtype.str))
 
 
 def _from_cupy(x: Any, write: bool) -> Array:
@@ -97,6 +115,7 @@ def _from_cupy(x: Any, write: bool) -> Array:
         on_device=True,
         device=x.device,
         stream=lambda: cuda.get_current_stream().ptr,
+        number=lambda: _number_of(x.dtype.str),
     )
 
 
@@ -115,6 +134,7 @@ def _from_cuda_array_interface(x: Any, write: bool) -> Array:
         int(interface["typestr"][2:]),
         on_device=True,
         stream=lambda: stream,
+        number=lambda: _number_of(interface["typestr"]),
     )
 
 
@@ -137,8 +157,16 @@ def _from_dlpack(x: Any, write: bool, stream: int | None) -> Array:
         raise NotInPlaceError(f"elements of {bits} bits", Status.ERR_ELEM_SIZE)
     shape = tensor.shape[: tensor.ndim]
     strides = [step * bits // 8 for step in tensor.strides[: tensor.ndim]] if tensor.strides else None
+    number = {_dlpack.FLOAT: "f", _dlpack.COMPLEX: "c"}.get(tensor.type_code, "") + str(tensor.type_bits // 8)
     return Array(
-        (tensor.data or 0) + tensor.byte_offset, shape, strides, bits // 8, on_device, stream=lambda: order, keep=capsule
+        (tensor.data or 0) + tensor.byte_offset,
+        shape,
+        strides,
+        bits // 8,
+        on_device,
+        stream=lambda: order,
+        keep=capsule,
+        number=lambda: number if tensor.type_lanes == 1 else "",
     )
 
 
@@ -170,12 +198,21 @@ _release_buffer = ctypes.pythonapi.PyBuffer_Release
 _release_buffer.restype, _release_buffer.argtypes = None, [POINTER(_Buffer)]
 _has_buffer = ctypes.pythonapi.PyObject_CheckBuffer
 _has_buffer.restype, _has_buffer.argtypes = c_int, [ctypes.py_object]
-_PYBUF_STRIDES = 0x18
+_PYBUF_STRIDES_FORMAT = 0x1C
+
+
+def _number_of_format(text: bytes | None) -> str:
+    """From a format of the struct module, or NumPy's Zf and Zd."""
+    text = text or b"B"
+    order = text[:1] if text[:1] in b"@=<>!" else b"@"
+    if order == b"!" or order == _FOREIGN.encode():
+        return ""
+    return _FORMATS.get(text.lstrip(b"@=<>").decode("latin-1"), "")
 
 
 def _from_buffer(x: Any, write: bool) -> Array:
     buffer = _Buffer()
-    _get_buffer(x, ctypes.byref(buffer), _PYBUF_STRIDES)
+    _get_buffer(x, ctypes.byref(buffer), _PYBUF_STRIDES_FORMAT)
     if write and buffer.readonly:
         raise NotInPlaceError("the buffer is read-only", Status.ERR_WHERE)
     return Array(
@@ -184,6 +221,7 @@ def _from_buffer(x: Any, write: bool) -> Array:
         buffer.strides[: buffer.ndim] if buffer.ndim else (),
         buffer.itemsize,
         keep=buffer,
+        number=lambda: _number_of_format(buffer.format),
     )
 
 

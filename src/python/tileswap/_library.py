@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import enum
 import os
-from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_size_t, c_uint64, c_void_p
+from ctypes import CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +108,7 @@ class _FileResult(Structure):
 
 _HOST_END, _DEVICE_END = [c_int], [c_void_p]
 _ONE = [c_void_p, c_size_t, c_size_t, c_size_t]
+_TYPED = [c_char, c_int, c_size_t, c_void_p, c_void_p, c_size_t]
 _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "tsw_version": (c_char_p, []),
     "tsw_strerror": (c_char_p, [c_int]),
@@ -115,6 +116,8 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "tsw_cuda_status": (c_int, []),
     "tsw_transpose_batch_host": (c_int, _ONE + [c_size_t, c_size_t] + _HOST_END),
     "tsw_transpose_batch_device": (c_int, _ONE + [c_size_t, c_size_t] + _DEVICE_END),
+    "tsw_imatcopy_batch_host": (c_int, _TYPED + [c_size_t, c_size_t] + _HOST_END),
+    "tsw_imatcopy_batch_device": (c_int, _TYPED + [c_size_t, c_size_t] + _DEVICE_END),
     "tsw_checksum_host": (c_int, _ONE + [c_int, POINTER(_Digest)] + _HOST_END),
     "tsw_checksum_device": (c_int, _ONE + [c_int, POINTER(_Digest)] + _DEVICE_END),
     "tsw_transpose_file": (c_int, [c_char_p, POINTER(_FileOptions), POINTER(_FileResult)]),

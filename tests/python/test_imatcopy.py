@@ -1,0 +1,119 @@
+"""imatcopy_ on NumPy arrays, buffers and, where they are installed, PyTorch tensors."""
+
+import array
+import sys
+
+import pytest
+import tileswap
+from conftest import need
+
+np = need("numpy")
+
+OPS = {
+    "N": lambda x: x,
+    "T": lambda x: x.swapaxes(-1, -2),
+    "R": np.conj,
+    "C": lambda x: np.conj(x.swapaxes(-1, -2)),
+}
+
+
+def numbers(shape, dtype):
+    x = np.arange(np.prod(shape), dtype="f8").reshape(shape) - 7
+    return (x * (1 - 2j) if np.dtype(dtype).kind == "c" else x).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("op", "NTCRntcr")
+@pytest.mark.parametrize("alpha", [None, 1, 2, -0.5, 0])
+def test_real_alphas(dtype, op, alpha):
+    x = numbers((33, 33), dtype)
+    want = np.asarray(OPS[op.upper()](x) * (1 if alpha is None else alpha)).astype(dtype)
+    assert tileswap.imatcopy_(x, op, alpha) is x
+    assert (x == want).all()
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_complex_alpha(dtype):
+    x = numbers((40, 40), dtype)
+    want = np.conj(x.T) * np.dtype(dtype).type(2 - 3j)
+    assert (tileswap.imatcopy_(x, "C", 2 - 3j, threads=2) == want).all()
+
+
+def test_windows_batches_and_column_major():
+    whole = numbers((50, 60), "f8")
+    want = whole.copy()
+    want[3:33, 20:50] = 3 * whole[3:33, 20:50].T
+    tileswap.imatcopy_(whole[3:33, 20:50], "T", 3)
+    assert (whole == want).all()
+    x = numbers((4, 9, 9), "c16")
+    want = 1j * np.conj(x.swapaxes(1, 2))
+    assert (tileswap.imatcopy_(x, "C", 1j) == want).all()
+    x = np.asfortranarray(numbers((20, 20), "f4"))
+    want = 2 * x.T
+    assert (tileswap.imatcopy_(x, alpha=2) == want).all()
+
+
+def test_zero_wipes_out_nan():
+    x = np.full((5, 5), np.nan)
+    assert (tileswap.imatcopy_(x, "N", 0) == 0).all()
+    assert tileswap.imatcopy_(np.empty((0, 0)), "T", 2).shape == (0, 0)
+
+
+def test_refusals():
+    for dtype in ("i4", "f2", ">f8" if sys.byteorder == "little" else "<f8", "V8"):
+        with pytest.raises(TypeError):
+            tileswap.imatcopy_(np.zeros((3, 3), dtype), "T", 2)
+    x = numbers((3, 3), "f8")
+    for op in ("x", "", "TT", "\u0422", None):
+        with pytest.raises(ValueError):
+            tileswap.imatcopy_(x, op)
+    with pytest.raises(TypeError):
+        tileswap.imatcopy_(x, "T", 1j)
+    with pytest.raises(tileswap.NotInPlaceError):
+        tileswap.imatcopy_(x[:2], "T")
+    x.flags.writeable = False
+    with pytest.raises(tileswap.NotInPlaceError):
+        tileswap.imatcopy_(x, "N", 2)
+    assert (x == numbers((3, 3), "f8")).all()
+
+
+def test_buffers():
+    a = array.array("d", [1, 2, 3, 4])
+    tileswap.imatcopy_(memoryview(a).cast("B").cast("d", (2, 2)), "T", 10)
+    assert a.tolist() == [10, 30, 20, 40]
+    with pytest.raises(TypeError):
+        tileswap.imatcopy_(memoryview(bytearray(9)).cast("B", (3, 3)), "T", 10)
+
+
+class Exporter:
+    """Speaks DLPack and nothing else."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __dlpack__(self, **options):
+        return self.x.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+
+def test_dlpack():
+    x = numbers((6, 6), "c8")
+    want = 2 * np.conj(x)
+    tileswap.imatcopy_(Exporter(x), "R", 2)
+    assert (x == want).all()
+    with pytest.raises(TypeError):
+        tileswap.imatcopy_(Exporter(np.zeros((3, 3), "i8")), "T", 2)
+
+
+def test_torch():
+    torch = need("torch")
+    x = torch.arange(16).to(torch.complex64).reshape(4, 4) * (1 + 2j)
+    want = 3j * x.mH.clone().resolve_conj()
+    assert torch.equal(tileswap.imatcopy_(x, "C", 3j), want)
+    for lazy in (x.conj(), x.conj().imag):
+        with pytest.raises(TypeError):
+            tileswap.imatcopy_(lazy, "T", 2)
+    with pytest.raises(tileswap.NotInPlaceError):
+        tileswap.imatcopy_(torch.ones(3, 3, requires_grad=True), "T", 2)
