@@ -22,7 +22,9 @@ static enum disk_event strike(void *user, enum disk_call call)
 
 	if ((call == DISK_READ || call == DISK_WRITE) && tsw_random_below(&s->random, 16) == 0)
 		return DISK_SHORT;
-	if (!s->events_left || tsw_random_below(&s->random, s->one_in))
+	/* Syncs are few, and the moments around them matter most. */
+	if (!s->events_left ||
+	    tsw_random_below(&s->random, call == DISK_SYNC ? 1 + s->one_in / 8 : s->one_in))
 		return DISK_NOTHING;
 	s->events_left--;
 	kind = tsw_random_below(&s->random, 8);

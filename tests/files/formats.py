@@ -154,17 +154,24 @@ def past_4_gib():
     if os.stat("s.bin").st_blocks > 1000:
         print("skip a sparse file past 4 GiB: files are not sparse here")
         return
-    run = tool("transpose", "s.bin", "--n", str(n), "--elem-size", str(size), "--memory", "64M",
-               "--durability", "process", "--json")
+    with open("out", "w+") as out:
+        run = subprocess.Popen([TOOL, "transpose", "s.bin", "--n", str(n), "--elem-size", str(size),
+                                "--memory", "64M", "--durability", "process", "--json"],
+                               stdout=out, stderr=subprocess.STDOUT)
+        _, status, used = os.wait4(run.pid, 0)
+        out.seek(0)
+        told = out.read()
     with open("s.bin", "rb") as f:
         f.seek((n + n - 1) * size)
         there = f.read(4)
         f.seek(((n - 1) * n + 1) * size)
         gone = f.read(4)
-    result = json.loads(run.stdout) if run.returncode == 0 else {}
+    result = json.loads(told) if status == 0 else {}
     os.remove("s.bin")
     check("a sparse file past 4 GiB", there == b"last" and gone == bytes(4) and
-          result.get("bytes_read") == n * n * size, run.stderr)
+          result.get("bytes_read") == n * n * size, told)
+    check("no more memory than was given, and 64 MiB", used.ru_maxrss <= (64 + 64) * 1024,
+          f"{used.ru_maxrss} KiB")
     check("symmetric tiles are not written", result.get("bytes_written", 0) < n * n * size / 10, result)
 
 
