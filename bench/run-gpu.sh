@@ -87,8 +87,8 @@ else
 	gpu batch-array --kernels --n 32,64,128,256,512,1024 --elem-size 2,4,8 --fill 4000000000 \
 		--array
 	gpu batch-odd --n 33,65,100,257,1000 --elem-size 4 --fill 4000000000
-	gpu tiny --kernels --n 2,3,4,5,6,7,8,10,12,14,16 --elem-size 4,8 --fill 4000000000
-	gpu tiny-strided --kernels --n 2,4,8,16 --elem-size 4,8 --fill 4000000000 --stride +4
+	gpu tiny --n 2,3,4,5,6,7,8,10,12,14,16 --elem-size 4,8 --fill 4000000000
+	gpu tiny-strided --n 2,4,8,16 --elem-size 4,8 --fill 4000000000 --stride +4
 	gpu graph --kernels --graph --n 32,64,128,256,512,1024,2048 --elem-size 4,8
 	gpu pattern --pattern --n 32768,33280,32769 --elem-size 4
 	gpu pattern --pattern --n 24576,24577 --elem-size 8

@@ -109,13 +109,13 @@ static int serves_vector(const struct job *job)
 	return m->ld * m->elem_size % 16 == 0 && (m->array || begins_at(job, 16)) && vector_of(job);
 }
 
-/* What memory likes is rows of tiles at multiples of 256 bytes.  On others, elements of 4 and 8
- * bytes do better by `shifted` (docs/PERFORMANCE.md). */
+/* What memory likes is rows of tiles that begin at multiples of 256 bytes, or 128.  Where they do not,
+ * elements of 4, 8 and 16 bytes do better by `shifted` (docs/PERFORMANCE.md). */
 static int prefers_vector(const struct job *job)
 {
 	const size_t width = job->m->elem_size;
 
-	return serves_vector(job) && ((width != 4 && width != 8) || job->m->ld * width % 128 == 0);
+	return serves_vector(job) && (width < 4 || job->m->ld * width % 128 == 0);
 }
 
 static tsw_status launch_vector(const struct job *job)
