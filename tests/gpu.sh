@@ -44,13 +44,14 @@ stress() {
 }
 
 # Of kernels/device.cuh's warning: an odd uniform register as a descriptor is an illegal instruction.
+# shellcheck disable=SC2317  # called by name, through stage
 sass() {
 	local object bad=0
 	for object in "$build"/obj-*/kernels/*.cu.o; do
 		cuobjdump --dump-sass "$object" | grep -E 'LDGSTS.*desc\[UR[0-9]*[13579]\]' && bad=1
 	done
-	echo "sass: $([ $bad = 0 ] && echo clean || echo 'illegal instructions found')"
-	return $bad
+	echo "sass: $([ "$bad" = 0 ] && echo clean || echo 'illegal instructions found')"
+	return "$bad"
 }
 
 stage build make CUDA=1 BUILD="$build" -j"$(nproc)" all tests
