@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
-from typing import Callable, NamedTuple
+import signal
+import threading
+from typing import Callable, Iterator, NamedTuple
 
 from ._library import _Digest, _FileOptions, _FileResult, _Progress, check, library
 
@@ -70,6 +73,26 @@ def _result(raw: _FileResult, verify: bool) -> FileResult:
     )
 
 
+@contextlib.contextmanager
+def _interrupts_noted(noted: list[int]) -> Iterator[None]:
+    """Notes Ctrl-C instead of raising, and hands it to its handler in the end.
+
+    Python would raise KeyboardInterrupt wherever it happens to be, for example on entering a callback
+    from C, out of which no exception comes.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda number, frame: noted.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if noted:
+        handler(signal.SIGINT, None)
+
+
 def transpose_file(
     path: str | bytes | os.PathLike[str],
     *,
@@ -109,11 +132,14 @@ def transpose_file(
     KeyboardInterrupt, stop in this way and come out of this call.
     """
     raised: list[BaseException] = []
+    interrupts: list[int] = []
 
-    # Always there: it is where Python gets to see Ctrl-C.
+    # Always there: it is where Ctrl-C is seen.
     def report(_user: int | None, done: int, total: int) -> int:
         try:
-            return 1 if progress is not None and progress(done, total) else 0
+            if interrupts:
+                return 1
+            return 1 if progress is not None and progress(done, total) or interrupts else 0
         except BaseException as stop:  # an exception cannot pass through C
             raised.append(stop)
             return 1
@@ -137,7 +163,10 @@ def transpose_file(
         force=bool(force),
     )
     result = _FileResult(struct_size=ctypes.sizeof(_FileResult))
-    status = library.tsw_transpose_file(os.fsencode(path), ctypes.byref(options), ctypes.byref(result))
+    with _interrupts_noted(interrupts):
+        status = library.tsw_transpose_file(
+            os.fsencode(path), ctypes.byref(options), ctypes.byref(result)
+        )
     if raised:
         raise raised[0]
     check(status)
