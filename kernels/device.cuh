@@ -15,6 +15,12 @@
 /* Blocks that keep a large GPU busy; a matrix too small for so many is cut into smaller tiles. */
 #define TSW_ENOUGH_BLOCKS 132
 
+/* Bytes that a GPU reads here although their values are dropped: tests/simt, which then does not
+ * read them, looks whether it may.  Bytes before the memory, back to a multiple of 16, it may. */
+#ifndef TSW_READS
+#define TSW_READS(p, bytes) ((void)0)
+#endif
+
 /* ---- 16-byte vectors ------------------------------------------------------------------------- */
 
 /* Lines that are read with this policy had better stay in L2: they are about to be written, and in
@@ -101,6 +107,7 @@ static inline __device__ void tsw_copy_vector(tsw_shared shared, const void *glo
 #endif
 #else
 	(void)policy;
+	TSW_READS(global, 16);
 	tsw_copy_bytes(shared, global, from, to);
 #endif
 }

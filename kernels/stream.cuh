@@ -126,6 +126,7 @@ static inline __device__ void tsw_copy_stretch(unsigned char *shared, const char
 	(void)to;
 	*(uint4 *)shared = *(const uint4 *)global;
 #else
+	TSW_READS(global, 16);
 	for (uint32_t b = from; b < to; b++)
 		shared[b] = (unsigned char)global[b];
 #endif

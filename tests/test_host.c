@@ -1,5 +1,6 @@
-/* tsw_transpose_host: every width, ragged sizes, any address, threads, batches; bit for bit, padding
- * and surroundings included.  In one process, because a forked test would use one thread. */
+/* tsw_transpose_host: every width, ragged sizes, any address, threads, batches; bit for bit,
+ * padding and surroundings included.  In one process, because a forked test would use one thread.
+ */
 #include "cpu/cpu.h"
 #include "cpu/plan.h"
 #include "support.h"
@@ -36,7 +37,8 @@ static void check_one(struct tsw_shape s, int nthreads, enum tsw_flush flush)
 	tsw_assert_ok(tsw_transpose_host(g.p, s.n, s.ld, s.elem_size, nthreads));
 	require_right(g.p, s, nthreads);
 	wrong = tsw_guarded_spoilt(&g);
-	tsw_require(!wrong, "n = %zu, ld = %zu, elem_size = %zu: %s", s.n, s.ld, s.elem_size, wrong);
+	tsw_require(!wrong, "n = %zu, ld = %zu, elem_size = %zu: %s", s.n, s.ld, s.elem_size,
+		    wrong);
 	tsw_guarded_free(&g);
 }
 
@@ -105,7 +107,7 @@ static void check_offset(struct tsw_shape s, size_t offset)
 	wrong = tsw_wrong_transpose(g.p + offset, pattern + offset, s);
 	tsw_require(!wrong, "offset %zu: %s", offset, wrong);
 	tsw_require(!tsw_wrong_bytes(g.p, pattern, offset), "offset %zu, before: %s", offset,
-	            tsw_wrong_bytes(g.p, pattern, offset));
+		    tsw_wrong_bytes(g.p, pattern, offset));
 	wrong = tsw_wrong_bytes(g.p + offset + bytes, pattern + offset + bytes, 192 - offset);
 	tsw_require(!wrong, "offset %zu, after: %s", offset, wrong);
 	tsw_guarded_free(&g);
@@ -132,19 +134,21 @@ START_TEST(random_shapes)
 
 		check_offset(s, tsw_random_below(&state, 192));
 		check_one(s, (int)tsw_random_below(&state, 5),
-		          tsw_random(&state) % 2 ? TSW_FLUSH_LEFT : TSW_FLUSH_RIGHT);
+			  tsw_random(&state) % 2 ? TSW_FLUSH_LEFT : TSW_FLUSH_RIGHT);
 	}
 }
 END_TEST
 
-/* ---- orders and instruction sets that this machine may not pick ------------------------------- */
+/* ---- orders and instruction sets that this machine may not pick -------------------------------
+ */
 
 /* Small tiles, so that a small matrix has whole ones, ragged ones and several pairs. */
-static void check_plan(struct tsw_shape s, const struct tsw_isa *isa, enum tsw_order order, int fetch,
-                       enum tsw_flush flush)
+static void check_plan(struct tsw_shape s, const struct tsw_isa *isa, enum tsw_order order,
+		       int fetch, enum tsw_flush flush)
 {
 	struct tsw_guarded g = tsw_guarded_new(tsw_shape_bytes(s), flush);
-	struct tsw_matrices m = {.base = g.p, .n = s.n, .ld = s.ld, .elem_size = s.elem_size, .count = 1};
+	struct tsw_matrices m = {
+		.base = g.p, .n = s.n, .ld = s.ld, .elem_size = s.elem_size, .count = 1};
 	struct tsw_plan plan = tsw_cpu_plan(&m, isa);
 	const char *wrong;
 
@@ -163,8 +167,10 @@ static void check_plan(struct tsw_shape s, const struct tsw_isa *isa, enum tsw_o
 START_TEST(every_order_on_every_instruction_set)
 {
 	static const char *const names[] = {"c", "avx2", "avx512", "neon"};
-	/* One tile; several with a ragged edge; rows on cache lines; more tiles on a side than two. */
-	static const struct tsw_shape shapes[] = {{70, 71, 0}, {140, 140, 0}, {192, 192, 0}, {333, 335, 0}};
+	/* One tile; several with a ragged edge; rows on cache lines; more tiles on a side than two.
+	 */
+	static const struct tsw_shape shapes[] = {
+		{70, 71, 0}, {140, 140, 0}, {192, 192, 0}, {333, 335, 0}};
 	unsigned tried = 0;
 
 	for (size_t i = 0; i < COUNT_OF(names) * COUNT_OF(shapes) * 6; i++) {
@@ -183,13 +189,15 @@ START_TEST(every_order_on_every_instruction_set)
 }
 END_TEST
 
-/* ---- what the elements mean does not matter --------------------------------------------------- */
+/* ---- what the elements mean does not matter ---------------------------------------------------
+ */
 
 START_TEST(special_floats_survive)
 {
 	static const uint32_t special[] = {
-		0x7f800001, 0xff800001, 0x7fc00000, 0xffc12345, 0x7fffffff, /* NaNs, with payloads */
-		0x80000000, 0x00000000, 0x00000001, 0x807fffff,             /* -0, 0, denormals */
+		0x7f800001, 0xff800001, 0x7fc00000, 0xffc12345,
+		0x7fffffff,					/* NaNs, with payloads */
+		0x80000000, 0x00000000, 0x00000001, 0x807fffff, /* -0, 0, denormals */
 		0x7f800000, 0xff800000,
 	};
 	enum { N = 67 };
@@ -204,13 +212,14 @@ START_TEST(special_floats_survive)
 			size_t e = c * N + r;
 
 			tsw_require(!memcmp(&a[r * N + c], &special[e * e % COUNT_OF(special)], 4),
-			            "(%zu, %zu) lost its bits", r, c);
+				    "(%zu, %zu) lost its bits", r, c);
 		}
 	free(a);
 }
 END_TEST
 
-/* ---- batches ---------------------------------------------------------------------------------- */
+/* ---- batches ----------------------------------------------------------------------------------
+ */
 
 struct batch {
 	struct tsw_shape shape;
@@ -247,15 +256,16 @@ static void check_batch(struct batch b, int nthreads)
 	for (size_t m = 0; m < b.count; m++) {
 		array[m] = g.p + batch_offset(&b, m);
 		tsw_oracle_window(tsw_pattern(bytes) + batch_offset(&b, m),
-		                  expected + batch_offset(&b, m), b.shape);
+				  expected + batch_offset(&b, m), b.shape);
 	}
 	if (b.stride)
-		tsw_assert_ok(tsw_transpose_batch_host(g.p, n, ld, size, b.stride, b.count, nthreads));
+		tsw_assert_ok(
+			tsw_transpose_batch_host(g.p, n, ld, size, b.stride, b.count, nthreads));
 	else
 		tsw_assert_ok(tsw_transpose_array_host(array, n, ld, size, b.count, nthreads));
 	wrong = tsw_wrong_bytes(g.p, expected, bytes);
-	tsw_require(!wrong, "n = %zu, ld = %zu, elem_size = %zu, stride = %zu, count = %zu: %s", n, ld,
-	            size, b.stride, b.count, wrong);
+	tsw_require(!wrong, "n = %zu, ld = %zu, elem_size = %zu, stride = %zu, count = %zu: %s", n,
+		    ld, size, b.stride, b.count, wrong);
 	free(array);
 	free(expected);
 	tsw_guarded_free(&g);
@@ -264,15 +274,15 @@ static void check_batch(struct batch b, int nthreads)
 START_TEST(batches)
 {
 	static const struct batch each[] = {
-		{{1, 1, 8}, 1, 1000},          {{1, 5, 4}, 3, 1000},
-		{{2, 2, 4}, 4, 5000},          {{3, 4, 4}, 12, 100000},
-		{{33, 33, 2}, 33 * 33, 40},    {{33, 40, 16}, 2000, 40},
-		{{500, 501, 8}, 260000, 5},    {{300, 300, 3}, 90000, 11},
-		{{33, 33 * 9, 4}, 33, 9},      {{64, 64 * 5 + 3, 1}, 64, 5},
-		{{200, 1000, 8}, 200, 5},      {{9, 900, 12}, 9, 100},
-		{{64, 64, 8}, 0, 1},           {{33, 34, 4}, 0, 100},
-		{{1, 1, 3}, 0, 50},            {{400, 401, 8}, 0, 5},
-		{{5, 5, 24}, 0, 3000},         {{700, 700, 4}, 490000, 2},
+		{{1, 1, 8}, 1, 1000},	    {{1, 5, 4}, 3, 1000},
+		{{2, 2, 4}, 4, 5000},	    {{3, 4, 4}, 12, 100000},
+		{{33, 33, 2}, 33 * 33, 40}, {{33, 40, 16}, 2000, 40},
+		{{500, 501, 8}, 260000, 5}, {{300, 300, 3}, 90000, 11},
+		{{33, 33 * 9, 4}, 33, 9},   {{64, 64 * 5 + 3, 1}, 64, 5},
+		{{200, 1000, 8}, 200, 5},   {{9, 900, 12}, 9, 100},
+		{{64, 64, 8}, 0, 1},	    {{33, 34, 4}, 0, 100},
+		{{1, 1, 3}, 0, 50},	    {{400, 401, 8}, 0, 5},
+		{{5, 5, 24}, 0, 3000},	    {{700, 700, 4}, 490000, 2},
 	};
 
 	for (size_t t = 0; t < COUNT_OF(thread_counts); t++)
@@ -280,7 +290,8 @@ START_TEST(batches)
 }
 END_TEST
 
-/* ---- threads of the caller's own -------------------------------------------------------------- */
+/* ---- threads of the caller's own --------------------------------------------------------------
+ */
 
 struct window {
 	unsigned char *a;
@@ -295,7 +306,7 @@ static void *transpose_window(void *argument)
 
 	for (int odd = 0; odd < 3; odd++)
 		w->status = tsw_transpose_host(w->a, w->shape.n, w->shape.ld, w->shape.elem_size,
-		                               w->nthreads);
+					       w->nthreads);
 	return NULL;
 }
 
@@ -320,7 +331,8 @@ START_TEST(disjoint_windows_from_several_threads)
 		windows[w] = (struct window){a + offset, s, 1 + (int)w % 2, TSW_ERR_IO};
 	}
 	for (size_t w = 0; w < 4; w++)
-		ck_assert_int_eq(pthread_create(&threads[w], NULL, transpose_window, &windows[w]), 0);
+		ck_assert_int_eq(pthread_create(&threads[w], NULL, transpose_window, &windows[w]),
+				 0);
 	for (size_t w = 0; w < 4; w++) {
 		ck_assert_int_eq(pthread_join(threads[w], NULL), 0);
 		ck_assert_int_eq(windows[w].status, TSW_OK);
@@ -358,20 +370,24 @@ START_TEST(inside_a_parallel_region)
 }
 END_TEST
 
-/* ---- processes -------------------------------------------------------------------------------- */
+/* ---- processes --------------------------------------------------------------------------------
+ */
 
 /* What a child does: its exit status is the answer. */
 static int transpose_in_child(int nthreads)
 {
 	struct tsw_shape s = {700, 701, 8};
 	unsigned char *a = malloc(tsw_shape_bytes(s));
+	int wrong;
 
 	if (!a)
 		return 2;
 	tsw_fill(a, tsw_shape_bytes(s));
 	if (tsw_transpose_host(a, s.n, s.ld, s.elem_size, nthreads) != TSW_OK)
 		return 3;
-	return tsw_wrong_transpose(a, tsw_pattern(tsw_shape_bytes(s)), s) ? 4 : 0;
+	wrong = tsw_wrong_transpose(a, tsw_pattern(tsw_shape_bytes(s)), s) != NULL;
+	free(a);
+	return wrong ? 4 : 0;
 }
 
 static void require_exit_0(pid_t child)
@@ -383,7 +399,8 @@ static void require_exit_0(pid_t child)
 	ck_assert_int_eq(WEXITSTATUS(status), 0);
 }
 
-/* The parent has been in OpenMP regions, whose threads the child lacks: it must not wait for them. */
+/* The parent has been in OpenMP regions, whose threads the child lacks: it must not wait for them.
+ */
 START_TEST(a_forked_child_works)
 {
 	pid_t child;
@@ -437,7 +454,8 @@ START_TEST(threads_are_really_used_here)
 }
 END_TEST
 
-/* ---- the entry that picks --------------------------------------------------------------------- */
+/* ---- the entry that picks ---------------------------------------------------------------------
+ */
 
 START_TEST(plain_memory_is_transposed_on_the_host)
 {

@@ -74,5 +74,6 @@ uint32_t simt_ballot(const struct simt_site *site, uint32_t mask, int predicate)
 uint64_t simt_atomic(enum simt_atomic how, void *p, size_t size, int is_signed, uint64_t value,
 		     uint64_t compare);
 void *simt_dynamic_shared(void);
+void simt_reads(const void *p, size_t bytes); /* and drops what it read */
 
 #endif /* LAUNCH_SIMT_H */

@@ -68,6 +68,8 @@
 
 #define TSW_DYNAMIC_SHARED(type, name) type *const name = (type *)simt_dynamic_shared()
 
+#define TSW_READS(p, bytes) simt_reads(p, bytes)
+
 typedef struct simt_dim3 dim3;
 
 #define threadIdx simt_thread_idx

@@ -290,6 +290,23 @@ void simt_trace_atomic(const void *p, size_t size)
 		simt_fail("atomic operation at a misaligned address, %p", p);
 }
 
+/* A vector may begin up to 15 bytes before the memory: no allocation begins inside of one.  It may
+ * not end after it: one may end there. */
+void simt_reads(const void *address, size_t bytes)
+{
+	const char *p = address;
+	int given = range_count == 0;
+
+	if ((uintptr_t)p % bytes)
+		simt_fail("reads %zu bytes at a misaligned address, %p", bytes, address);
+	for (size_t i = 0; i < range_count; i++)
+		given |=
+			p + bytes > ranges[i].base && p + bytes <= ranges[i].base + ranges[i].bytes;
+	if (!given)
+		simt_fail("reads %zu bytes, not all of the memory it was given, %ld bytes away",
+			  bytes, nearest(p + bytes - 1));
+}
+
 /* ---- what the compiler calls ----------------------------------------------------------------- */
 
 #if TRACE
