@@ -114,7 +114,7 @@ contains
         real(4) :: s(n, n)
         real(8) :: d(ld, ld)
         complex(4) :: c4(n, n)
-        complex(8) :: z(n, n, count)
+        complex(8), allocatable :: z(:, :, :)
         complex(8), parameter :: i = (0d0, 1d0)
         integer :: r, c, k
 
@@ -133,6 +133,7 @@ contains
         call expect(all(c4 == reshape([((cmplx(code(r, c, 0), r, 4), r=1, n), c=1, n)], shape(c4))), &
             'imatcopy complex4 values')
 
+        allocate (z(n, n, count))
         z = reshape([(((cmplx(code(r, c, k), r, 8), r=1, n), c=1, n), k=1, count)], shape(z))
         call expect(tsw_imatcopy(z, 'C', i) == tsw_ok, 'imatcopy complex8 batch')
         call expect(all(z == reshape([(((i * cmplx(code(c, r, k), -c, 8), r=1, n), c=1, n), k=1, count)], &
