@@ -221,7 +221,7 @@ static tsw_status judge_record(struct tsw_engine *e, struct found *f)
 	TRY(tsw_half_hash(w, &w->b, w->y, &hash));
 	if (tsw_hash_equal(hash, r->b)) {
 		e->result->redone_both++;
-		tsw_turn(&e->shop, w->y);
+		TRY(tsw_turn(&e->shop, w->y));
 	} else {
 		e->result->redone_second++;
 		TRY(tsw_half_read(w, &w->a, &e->shop.data, 0, w->y));
@@ -248,7 +248,7 @@ static tsw_status redo_second(struct found *f)
 {
 	struct tsw_work *w = f->work;
 
-	tsw_turn(w->shop, w->x);
+	TRY(tsw_turn(w->shop, w->x));
 	TRY(tsw_half_hash(w, &w->b, w->x, &w->hb_new));
 	return tsw_half_write(w, &w->b, w->x);
 }

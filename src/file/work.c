@@ -1,6 +1,7 @@
 #include "work.h"
 
 #include "../cpu/cpu.h"
+#include "../cpu/plan.h"
 #include "../digest/digest.h"
 
 #include <stdlib.h>
@@ -15,12 +16,16 @@
  * wait, and some of them spinning. */
 #define WRITERS 2
 
+/* Enough bands a tile to keep the disk busy. */
+#define LEAST_BANDS 16
+
 size_t tsw_band_rows(const struct tsw_grid *g)
 {
 	const size_t pitch = g->tile * g->elem_size;
+	const size_t most = (g->tile + LEAST_BANDS - 1) / LEAST_BANDS;
 	const size_t rows = pitch < BAND_BYTES ? BAND_BYTES / pitch : 1;
 
-	return rows < g->tile ? rows : g->tile;
+	return rows < most ? rows : most;
 }
 
 static uint64_t bands_of(const struct tsw_shop *shop, size_t rows)
@@ -271,16 +276,39 @@ void tsw_work_read(struct tsw_work *w, uint64_t k)
 
 /* ---- turning --------------------------------------------------------------------------------- */
 
-void tsw_turn(const struct tsw_shop *shop, unsigned char *tile)
+#define MOST_PARTS 64
+
+struct turning {
+	struct tsw_plan plan;
+	struct tsw_matrices matrix;
+	uint64_t parts;
+};
+
+static tsw_status turn_part(void *arg, uint64_t part)
 {
-	const struct tsw_matrices m = {.base = tile,
+	const struct turning *t = arg;
+
+	tsw_cpu_run_part(&t->plan, &t->matrix, part, t->parts);
+	return TSW_OK;
+}
+
+/* By the pool's threads: those of OpenMP would spin for a while after each tile, and take the
+ * processors from those that read and write. */
+tsw_status tsw_turn(const struct tsw_shop *shop, unsigned char *tile)
+{
+	const unsigned threads = (unsigned)tsw_cpu_threads(shop->nthreads);
+	struct turning t = {.matrix = {.base = tile,
 				       .n = shop->grid.tile,
 				       .ld = shop->grid.tile,
 				       .elem_size = shop->grid.elem_size,
-				       .count = 1};
+				       .count = 1},
+			    .parts = threads > 1 ? MOST_PARTS : 1};
+	struct tsw_job job = {.run = turn_part, .arg = &t, .count = t.parts, .most = threads};
 
-	if (!tsw_nothing_to_do(&m))
-		tsw_cpu_transpose(&m, shop->nthreads);
+	if (tsw_nothing_to_do(&t.matrix))
+		return TSW_OK;
+	t.plan = tsw_cpu_plan(&t.matrix, tsw_cpu_isa());
+	return tsw_pool_run(shop->pool, &job);
 }
 
 tsw_digest tsw_work_digest(const struct tsw_work *w)
@@ -303,7 +331,7 @@ tsw_status tsw_work_first_half(struct tsw_work *w)
 	w->digest = tsw_work_digest(w);
 	if (w->diagonal)
 		memcpy(w->y, w->x, w->a.rows * w->a.buffer_pitch);
-	tsw_turn(shop, w->y);
+	TRY(tsw_turn(shop, w->y));
 	w->new_a = w->y;
 	return bands_hash(shop, &new_a, &w->ha_new);
 }
@@ -313,7 +341,7 @@ tsw_status tsw_work_second_half(struct tsw_work *w)
 	const struct tsw_bands new_b = {w->b, w->diagonal ? w->y : w->x, w->band_b};
 
 	if (!w->diagonal)
-		tsw_turn(w->shop, w->x);
+		TRY(tsw_turn(w->shop, w->x));
 	w->new_b = w->diagonal ? w->y : w->x;
 	return bands_hash(w->shop, &new_b, &w->hb_new);
 }

@@ -105,6 +105,6 @@ tsw_status tsw_half_hash(struct tsw_work *w, const struct tsw_region *half,
 			 const unsigned char *buffer, tsw_hash *hash);
 
 /* Transposes the tile in the buffer, a tile's pitch from row to row, in its place. */
-void tsw_turn(const struct tsw_shop *shop, unsigned char *tile);
+tsw_status tsw_turn(const struct tsw_shop *shop, unsigned char *tile);
 
 #endif /* TSW_WORK_H */
