@@ -64,6 +64,8 @@ if [ "$quick" = 1 ]; then
 	gpu graph --graph --n 512,2048 --elem-size 4
 	gpu pattern --pattern --n 32768,32769 --elem-size 4
 	gpu checksum --checksum --n 32768 --elem-size 1,4,8
+	gpu imatcopy-Ts --op T --type s --n 16384,16385
+	gpu imatcopy-Cz --op C --type z --n 16384,16385
 else
 	gpu aligned --kernels --peers --n 1024,2048,4096,8192,12288,16384,24576,32768,49152,65536 \
 		--elem-size 1,2,4,8
@@ -95,6 +97,11 @@ else
 	gpu pattern --pattern --n 49152,49153 --elem-size 2
 	gpu pattern --pattern --n 65536,65537 --elem-size 1
 	gpu checksum --checksum --n 32768 --elem-size 1,2,3,4,8,12,16
+	for type in s d c z; do
+		for op in T C N; do
+			gpu "imatcopy-$op$type" --op $op --type $type --n 16384,16385
+		done
+	done
 	gpu ladder --ladder
 	for p in pytorch cupy triton; do
 		run "$python" bench/peers/${p}_peer.py --json --reps "$reps" --shapes \

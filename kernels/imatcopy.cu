@@ -76,10 +76,13 @@ int tsw_kernel_imatcopy(struct tsw_tiles *p, uint64_t count, int vectors, unsign
 	if (vectors) {
 		*kernel = vector_kernel(p->epilogue.type);
 	} else if (p->epilogue.type == TSW_COMPLEX_DOUBLE) {
-		p->units = 2;
-		if (!tsw_kernel_shifted(p, count, 8, shared_bytes, kernel))
+		const int whole = (uintptr_t)p->base % 16 == 0;
+
+		p->units = whole ? 1 : 2;
+		if (!tsw_kernel_shifted(p, count, whole ? 16 : 8, shared_bytes, kernel))
 			return 0;
-		kernel->entry = (const void *)tsw_imatcopy_shifted_z;
+		kernel->entry = whole ? (const void *)tsw_imatcopy_shifted_z
+				      : (const void *)tsw_imatcopy_shifted_z_halves;
 	} else {
 		*kernel = shifted_kernel(p, count, shared_bytes);
 	}

@@ -120,6 +120,15 @@
 #define SHIFTED_THREADS 512
 #define SHIFTED_BLOCKS 2
 #define SHIFTED_FINISH tsw_finish_z_half
+#define SHIFTED_KERNEL tsw_imatcopy_shifted_z_halves
+#include "shifted.cuh"
+
+#define SHIFTED_UNIT uint4
+#define SHIFTED_WIDTH 16
+#define SHIFTED_SIDE 0
+#define SHIFTED_THREADS 256
+#define SHIFTED_BLOCKS 4
+#define SHIFTED_FINISH tsw_finish_z
 #define SHIFTED_KERNEL tsw_imatcopy_shifted_z
 #include "shifted.cuh"
 

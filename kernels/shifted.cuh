@@ -22,7 +22,7 @@
  * Included once per unit and form.  SHIFTED_SIDE > 0: elements of one unit, tiles of that side.
  * SHIFTED_SIDE = 0: elements of several units, tiles of p.side; elements of more than
  * TSW_SHIFTED_SLICE units go slice by slice, a tile being one element.  SHIFTED_FINISH, if defined,
- * is what units of 4 and 8 bytes go through on their way out (epilogue.cuh).
+ * is what units of 4, 8 and 16 bytes go through on their way out (epilogue.cuh).
  */
 
 #define SHIFTED_PASTE_(a, b) a##b
@@ -228,7 +228,9 @@ static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile
 #if SHIFTED_WIDTH >= 4
 
 /* The unit as it is written: halves of an element are finished with a look at the other one. */
-#ifdef SHIFTED_FINISH
+#if defined SHIFTED_FINISH && SHIFTED_WIDTH == 16
+#define SHIFTED_OUT_OF(tile, x, u) SHIFTED_OUT(tile, SHIFTED_NAME(_get)(tile, x, u))
+#elif defined SHIFTED_FINISH
 #define SHIFTED_OUT_OF(tile, x, u)                                                                 \
 	SHIFTED_FINISH((tile)->finish, SHIFTED_NAME(_get)(tile, x, u),                             \
 		       SHIFTED_NAME(_get)(tile, x, (u) ^ 1), (u) & 1)
@@ -242,7 +244,7 @@ static inline __device__ void SHIFTED_NAME(_row)(const struct SHIFTED_NAME(_tile
 {
 	const uint32_t skip = (uint32_t)(uintptr_t)row / SHIFTED_WIDTH % SHIFTED_LINE;
 
-#ifdef SHIFTED_FINISH
+#if defined SHIFTED_FINISH && SHIFTED_WIDTH < 16
 #pragma unroll 1 /* registers */
 #else
 #pragma unroll 4
@@ -303,7 +305,7 @@ static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile
 {
 	const uint32_t warp = threadIdx.x / 32, warps = blockDim.x / 32;
 
-#ifdef SHIFTED_FINISH
+#if defined SHIFTED_FINISH && SHIFTED_WIDTH < 16
 #pragma unroll 1 /* registers */
 #else
 #pragma unroll 2
