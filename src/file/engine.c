@@ -7,8 +7,10 @@
 #include <string.h>
 
 /* Longer runs than this gain nothing on a disk; shorter ones than that lose much. */
-#define LONG_RUN ((uint64_t)256 << 10)
+#define LONG_RUN ((uint64_t)64 << 10)
 #define SHORT_RUN ((uint64_t)16 << 10)
+/* Larger tiles make a large journal, and a stop wait for long. */
+#define LARGE_TILE ((uint64_t)1 << 30)
 /* Fewer tiles than this leave little to overlap. */
 #define LEAST_TILES 6
 #define PAGE 4096u
@@ -16,13 +18,17 @@
 /* The side of a tile where memory is no matter; at least 1. */
 static uint64_t wanted_tile(const struct tsw_grid *g)
 {
-	uint64_t run = tsw_tile_count(g->n, LEAST_TILES) * g->elem_size;
+	const uint64_t most = (uint64_t)sqrt((double)(LARGE_TILE / g->elem_size));
+	uint64_t run = tsw_tile_count(g->n, LEAST_TILES) * g->elem_size, tile;
 
 	if (run > LONG_RUN)
 		run = LONG_RUN;
 	if (run < SHORT_RUN)
 		run = SHORT_RUN;
-	return run > g->elem_size ? run / g->elem_size : 1;
+	tile = run / g->elem_size;
+	if (tile > most)
+		tile = most;
+	return tile ? tile : 1;
 }
 
 uint64_t tsw_choose_tile(const struct tsw_grid *grid, uint64_t memory_bytes)

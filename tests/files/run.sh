@@ -35,6 +35,7 @@ collect() {
 
 : > "$results"
 mkdir "$work/kills" "$work/formats" "$work/faults"
+chmod a+rx "$work" "$work/faults"
 collect "kill storm" "$python" "$here/kill_storm.py" "$work/kills"
 collect "formats" "$python" "$here/formats.py" "$work/formats"
 collect "faults" sh "$here/faults.sh" "$work/faults"
