@@ -13,39 +13,39 @@ struct tsw_kernel {
 	const char *name;
 	const void *entry;
 	unsigned threads_x, threads_y; /* of one block */
-	unsigned tile;                 /* elements a side of a tile */
-	unsigned shared_bytes;         /* dynamic shared memory of one block */
+	unsigned tile;		       /* elements a side of a tile */
+	unsigned shared_bytes;	       /* dynamic shared memory of one block */
 };
 
 /* The readable [32][33] tile-pair kernel for units of 1, 2, 4, 8 or 16 bytes; NULL for others. */
 const struct tsw_kernel *tsw_kernel_tile33(unsigned unit);
 
-/* The 16-byte vector kernel for elements of 1, 2, 4, 8 or 16 bytes whose rows all begin at a multiple
- * of 16 bytes, in the largest form that needs at most `shared_bytes` a block and makes enough blocks of
- * `count` matrices of side n; NULL if none fits. */
+/* The 16-byte vector kernel for elements of 1, 2, 4, 8 or 16 bytes whose rows all begin at a
+ * multiple of 16 bytes, in the largest form that needs at most `shared_bytes` a block and makes
+ * enough blocks of `count` matrices of side n; NULL if none fits. */
 const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_bytes, uint64_t n,
-                                           uint64_t count);
+					   uint64_t count);
 
-/* The kernel for rows of any alignment: `count` matrices as p->n and p->units say, of units of 1, 2, 4,
- * 8 or 16 bytes at addresses that are multiples of the unit; tiles as large as `shared_bytes` a block
- * allow.  Fills in *kernel, p->side and p->group.  0 if it cannot serve. */
+/* The kernel for rows of any alignment: `count` matrices as p->n and p->units say, of units of 1,
+ * 2, 4, 8 or 16 bytes at addresses that are multiples of the unit; tiles as large as `shared_bytes`
+ * a block allow.  Fills in *kernel, p->side and p->group.  0 if it cannot serve. */
 int tsw_kernel_shifted(struct tsw_tiles *p, uint64_t count, unsigned unit, unsigned shared_bytes,
-                       struct tsw_kernel *kernel);
+		       struct tsw_kernel *kernel);
 
-/* The kernel for many small matrices: units of 1, 2, 4, 8 or 16 bytes at addresses that are multiples of
- * the unit, any ld and stride.  Of *p base, array, stride, count, pitch, n and units are given; fills in
- * the others, but for `first`, and *kernel.  0 if a matrix is too large. */
+/* The kernel for many small matrices: units of 1, 2, 4, 8 or 16 bytes at addresses that are
+ * multiples of the unit, any ld and stride.  Of *p base, array, stride, count, pitch, n and units
+ * are given; fills in the others, but for `first`, and *kernel.  0 if a matrix is too large. */
 int tsw_kernel_stream(struct tsw_chunks *p, unsigned unit, unsigned shared_bytes,
-                      struct tsw_kernel *kernel);
+		      struct tsw_kernel *kernel);
 
-/* The kernel that transposes `count` matrices and applies p->epilogue, whose type is the element's, on
- * the way out: by vectors if rows begin at multiples of 16 bytes and the caller says so, else as the
- * shifted kernel.  Fills in *kernel, p->units, p->side and p->group.  0 if it cannot serve. */
+/* The kernel that transposes `count` matrices and applies p->epilogue, whose type is the element's,
+ * on the way out: by vectors if rows begin at multiples of 16 bytes and the caller says so, else as
+ * the shifted kernel.  Fills in *kernel, p->units, p->side and p->group.  0 if it cannot serve. */
 int tsw_kernel_imatcopy(struct tsw_tiles *p, uint64_t count, int vectors, unsigned shared_bytes,
-                        struct tsw_kernel *kernel);
+			struct tsw_kernel *kernel);
 
-/* The kernel that applies p->epilogue, TSW_ZERO too, where nothing changes places: `count` matrices.
- * Fills in p->units, p->pairs and how many blocks that takes. */
+/* The kernel that applies p->epilogue, TSW_ZERO too, where nothing changes places: `count`
+ * matrices. Fills in p->units, p->pairs and how many blocks that takes. */
 const struct tsw_kernel *tsw_kernel_rows(struct tsw_tiles *p, uint64_t count, uint64_t *blocks);
 
 #ifdef __cplusplus

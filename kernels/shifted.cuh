@@ -233,7 +233,7 @@ static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile
 #elif defined SHIFTED_FINISH
 #define SHIFTED_OUT_OF(tile, x, u)                                                                 \
 	SHIFTED_FINISH((tile)->finish, SHIFTED_NAME(_get)(tile, x, u),                             \
-		       SHIFTED_NAME(_get)(tile, x, (u) ^ 1), (u) & 1)
+		       SHIFTED_NAME(_get)(tile, x, (u) ^ 1), (u)&1)
 #else
 #define SHIFTED_OUT_OF SHIFTED_NAME(_get)
 #endif

@@ -1,5 +1,5 @@
-/* The forms of the shifted kernel: elements of one unit, in large and in small tiles, and elements of
- * several units.  A row of a one-unit tile is a multiple of 128 bytes.  SHIFTED_BLOCKS: of one
+/* The forms of the shifted kernel: elements of one unit, in large and in small tiles, and elements
+ * of several units.  A row of a one-unit tile is a multiple of 128 bytes.  SHIFTED_BLOCKS: of one
  * multiprocessor, what shared memory allows on an H200. */
 #define SHIFTED_UNIT uint8_t
 #define SHIFTED_WIDTH 1

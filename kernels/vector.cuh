@@ -22,8 +22,8 @@
  *
  * VECTOR_SPLIT = 1 gives each tile of the pair to one half of the block, where both halves of the
  * registers would be too many.  Included once per width; VECTOR_UNIT is the element, or
- * half of it for 16 bytes, which an array of pointers may put at a multiple of 8.  VECTOR_FINISH, if
- * defined, names the functions that values go through on their way out (epilogue.cuh).
+ * half of it for 16 bytes, which an array of pointers may put at a multiple of 8.  VECTOR_FINISH,
+ * if defined, names the functions that values go through on their way out (epilogue.cuh).
  */
 
 #define VECTOR_V (16 / VECTOR_WIDTH)
@@ -117,8 +117,8 @@ static inline __device__ void VECTOR_NAME(_store)(const struct tsw_tiles *p,
 #pragma unroll
 		for (uint32_t q = 0; q < VECTOR_V; q++)
 			if (q < b.rows)
-				*(uint4 *)(b.a + q * b.pitch) = VECTOR_OUT(
-					p, *VECTOR_NAME(_at)(tile, i * VECTOR_V + q, j));
+				*(uint4 *)(b.a + q * b.pitch) =
+					VECTOR_OUT(p, *VECTOR_NAME(_at)(tile, i * VECTOR_V + q, j));
 		return;
 	}
 	for (uint32_t q = 0; q < b.rows; q++)

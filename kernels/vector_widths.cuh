@@ -1,5 +1,5 @@
-/* The widths of the vector kernel.  VECTOR_BLOCKS, blocks of one multiprocessor, is what registers and
- * shared memory were balanced for on an H200. */
+/* The widths of the vector kernel.  VECTOR_BLOCKS, blocks of one multiprocessor, is what registers
+ * and shared memory were balanced for on an H200. */
 #define VECTOR_UNIT uint8_t
 #define VECTOR_WIDTH 1
 #define VECTOR_ROW 16

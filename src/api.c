@@ -8,11 +8,8 @@
 
 static struct tsw_matrices one(const void *a, size_t n, size_t ld, size_t elem_size)
 {
-	return (struct tsw_matrices){.base = (void *)(uintptr_t)a,
-	                             .n = n,
-	                             .ld = ld,
-	                             .elem_size = elem_size,
-	                             .count = 1};
+	return (struct tsw_matrices){
+		.base = (void *)(uintptr_t)a, .n = n, .ld = ld, .elem_size = elem_size, .count = 1};
 }
 
 static tsw_status check_threads(int nthreads)
@@ -77,7 +74,7 @@ tsw_status tsw_transpose_device(void *a, size_t n, size_t ld, size_t elem_size, 
 }
 
 static struct tsw_matrices strided(void *a, size_t n, size_t ld, size_t elem_size, size_t stride,
-                                   size_t count)
+				   size_t count)
 {
 	struct tsw_matrices m = one(a, n, ld, elem_size);
 
@@ -87,7 +84,7 @@ static struct tsw_matrices strided(void *a, size_t n, size_t ld, size_t elem_siz
 }
 
 tsw_status tsw_transpose_batch_host(void *a, size_t n, size_t ld, size_t elem_size, size_t stride,
-                                    size_t count, int nthreads)
+				    size_t count, int nthreads)
 {
 	struct tsw_matrices m = strided(a, n, ld, elem_size, stride, count);
 
@@ -96,7 +93,7 @@ tsw_status tsw_transpose_batch_host(void *a, size_t n, size_t ld, size_t elem_si
 }
 
 tsw_status tsw_transpose_batch_device(void *a, size_t n, size_t ld, size_t elem_size, size_t stride,
-                                      size_t count, tsw_stream stream)
+				      size_t count, tsw_stream stream)
 {
 	struct tsw_matrices m = strided(a, n, ld, elem_size, stride, count);
 
@@ -105,7 +102,7 @@ tsw_status tsw_transpose_batch_device(void *a, size_t n, size_t ld, size_t elem_
 }
 
 static struct tsw_matrices pointed(void *const *a, size_t n, size_t ld, size_t elem_size,
-                                   size_t count)
+				   size_t count)
 {
 	struct tsw_matrices m = one(NULL, n, ld, elem_size);
 
@@ -116,7 +113,7 @@ static struct tsw_matrices pointed(void *const *a, size_t n, size_t ld, size_t e
 }
 
 tsw_status tsw_transpose_array_host(void *const *a, size_t n, size_t ld, size_t elem_size,
-                                    size_t count, int nthreads)
+				    size_t count, int nthreads)
 {
 	struct tsw_matrices m = pointed(a, n, ld, elem_size, count);
 
@@ -130,7 +127,7 @@ tsw_status tsw_transpose_array_host(void *const *a, size_t n, size_t ld, size_t 
 }
 
 tsw_status tsw_transpose_array_device(void *const *a, size_t n, size_t ld, size_t elem_size,
-                                      size_t count, tsw_stream stream)
+				      size_t count, tsw_stream stream)
 {
 	struct tsw_matrices m = pointed(a, n, ld, elem_size, count);
 
@@ -175,27 +172,27 @@ static tsw_status imatcopy_on_device(struct imatcopy x, tsw_stream stream)
 	return tsw_cuda_imatcopy(&x.m, &e, stream, 0);
 }
 
-tsw_status tsw_imatcopy_host(char op, tsw_type type, size_t n, const void *alpha, void *a, size_t ld,
-                             int nthreads)
+tsw_status tsw_imatcopy_host(char op, tsw_type type, size_t n, const void *alpha, void *a,
+			     size_t ld, int nthreads)
 {
 	return imatcopy_on_host((struct imatcopy){op, type, alpha, one(a, n, ld, 0)}, nthreads);
 }
 
 tsw_status tsw_imatcopy_device(char op, tsw_type type, size_t n, const void *alpha, void *a,
-                               size_t ld, tsw_stream stream)
+			       size_t ld, tsw_stream stream)
 {
 	return imatcopy_on_device((struct imatcopy){op, type, alpha, one(a, n, ld, 0)}, stream);
 }
 
 tsw_status tsw_imatcopy_batch_host(char op, tsw_type type, size_t n, const void *alpha, void *a,
-                                   size_t ld, size_t stride, size_t count, int nthreads)
+				   size_t ld, size_t stride, size_t count, int nthreads)
 {
 	return imatcopy_on_host(
 		(struct imatcopy){op, type, alpha, strided(a, n, ld, 0, stride, count)}, nthreads);
 }
 
 tsw_status tsw_imatcopy_batch_device(char op, tsw_type type, size_t n, const void *alpha, void *a,
-                                     size_t ld, size_t stride, size_t count, tsw_stream stream)
+				     size_t ld, size_t stride, size_t count, tsw_stream stream)
 {
 	return imatcopy_on_device(
 		(struct imatcopy){op, type, alpha, strided(a, n, ld, 0, stride, count)}, stream);
@@ -212,7 +209,7 @@ static tsw_status check_checksum(const struct tsw_matrices *m, const tsw_digest 
 }
 
 tsw_status tsw_checksum_host(const void *a, size_t n, size_t ld, size_t elem_size, int transposed,
-                             tsw_digest *out, int nthreads)
+			     tsw_digest *out, int nthreads)
 {
 	struct tsw_matrices m = one(a, n, ld, elem_size);
 
@@ -224,7 +221,7 @@ tsw_status tsw_checksum_host(const void *a, size_t n, size_t ld, size_t elem_siz
 }
 
 tsw_status tsw_checksum_device(const void *a, size_t n, size_t ld, size_t elem_size, int transposed,
-                               tsw_digest *out, tsw_stream stream)
+			       tsw_digest *out, tsw_stream stream)
 {
 	struct tsw_matrices m = one(a, n, ld, elem_size);
 

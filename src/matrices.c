@@ -29,9 +29,9 @@ static tsw_status check_shape(const struct tsw_matrices *m)
 		return tsw_fail(TSW_ERR_LD, "ld = %zu is smaller than n = %zu", m->ld, m->n);
 	if (m->n && !(span(m, &elements) && product(elements, m->elem_size, &bytes)))
 		return tsw_fail(TSW_ERR_OVERFLOW,
-		                "n = %zu, ld = %zu, elem_size = %zu: the matrix spans more than "
-		                "PTRDIFF_MAX bytes",
-		                m->n, m->ld, m->elem_size);
+				"n = %zu, ld = %zu, elem_size = %zu: the matrix spans more than "
+				"PTRDIFF_MAX bytes",
+				m->n, m->ld, m->elem_size);
 	return TSW_OK;
 }
 
@@ -45,17 +45,17 @@ static tsw_status check_stride(const struct tsw_matrices *m)
 	span(m, &one); /* cannot fail: check_shape passed */
 	apart = m->stride >= one;
 	beside = m->stride >= m->n && product(m->count - 1, m->stride, &row) &&
-	         sum(row, m->n, &row) && row <= m->ld;
+		 sum(row, m->n, &row) && row <= m->ld;
 	if (!apart && !beside)
 		return tsw_fail(TSW_ERR_STRIDE,
-		                "stride = %zu lets the %zu matrices of n = %zu, ld = %zu overlap",
-		                m->stride, m->count, m->n, m->ld);
+				"stride = %zu lets the %zu matrices of n = %zu, ld = %zu overlap",
+				m->stride, m->count, m->n, m->ld);
 	if (!(product(m->count - 1, m->stride, &all) && sum(all, one, &all) &&
 	      product(all, m->elem_size, &bytes)))
 		return tsw_fail(TSW_ERR_OVERFLOW,
-		                "count = %zu matrices, stride = %zu, elem_size = %zu: the batch "
-		                "spans more than PTRDIFF_MAX bytes",
-		                m->count, m->stride, m->elem_size);
+				"count = %zu matrices, stride = %zu, elem_size = %zu: the batch "
+				"spans more than PTRDIFF_MAX bytes",
+				m->count, m->stride, m->elem_size);
 	return TSW_OK;
 }
 
@@ -74,8 +74,9 @@ tsw_status tsw_check_alignment(const struct tsw_matrices *m)
 	uintptr_t address = (uintptr_t)(m->array ? (const void *)m->array : m->base);
 
 	if (m->n && m->count && address % unit)
-		return tsw_fail(TSW_ERR_ALIGN, "a = 0x%jx is no multiple of %zu, as %s on a device must be",
-		                (uintmax_t)address, unit,
-		                m->array ? "an array of pointers" : "elements of this size");
+		return tsw_fail(TSW_ERR_ALIGN,
+				"a = 0x%jx is no multiple of %zu, as %s on a device must be",
+				(uintmax_t)address, unit,
+				m->array ? "an array of pointers" : "elements of this size");
 	return TSW_OK;
 }

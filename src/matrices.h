@@ -10,7 +10,7 @@ struct tsw_matrices {
 	void *base;
 	void *const *array;
 	size_t n, ld, elem_size; /* ld in elements, elem_size in bytes */
-	size_t stride, count;    /* stride in elements */
+	size_t stride, count;	 /* stride in elements */
 };
 
 /* Bytes from the first to the last byte of one matrix; the matrix has passed tsw_check_matrices. */

@@ -1,5 +1,5 @@
-/* How every fallible function of the library reports: it returns a tsw_status and leaves one line of
- * detail for tsw_last_error(). */
+/* How every fallible function of the library reports: it returns a tsw_status and leaves one line
+ * of detail for tsw_last_error(). */
 #ifndef TSW_STATUS_H
 #define TSW_STATUS_H
 

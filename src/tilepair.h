@@ -52,8 +52,9 @@ TSW_MAP uint64_t tsw_pair_index(uint32_t i, uint32_t j)
 
 /* The inverse.  j is the largest integer with j(j+1)/2 <= k, i.e. floor((sqrt(8k + 1) - 1) / 2).
  * The root is taken in double precision: k < 2^63 is rounded to 53 bits and 2k + 1/4 has a root
- * below 2^32, so the relative error of a few 2^-53 is an absolute error far below 1 and the estimate
- * misses j by at most one; the two comparisons below are exact integer arithmetic and mend that. */
+ * below 2^32, so the relative error of a few 2^-53 is an absolute error far below 1 and the
+ * estimate misses j by at most one; the two comparisons below are exact integer arithmetic and mend
+ * that. */
 TSW_MAP struct tsw_pair tsw_pair_at(uint64_t k)
 {
 	struct tsw_pair p;
@@ -68,14 +69,12 @@ TSW_MAP struct tsw_pair tsw_pair_at(uint64_t k)
 	return p;
 }
 
-/* The same pairs in another order, for caches that want neighbouring columns close in time: the columns
- * are taken `group` at a time, and within a group the walk goes row by row.
+/* The same pairs in another order, for caches that want neighbouring columns close in time: the
+ * columns are taken `group` at a time, and within a group the walk goes row by row.
  *
- *     group = 2:   0   1 |  3   4 | 10        columns 0, 1, then 2, 3, then 4; a group begins at the
- *                  .   2 |  5   6 | 11        number that its first column has in the plain order
- *                  .   . |  7   8 | 12
- *                  .   . |  .   9 | 13
- *                  .   . |  .   . | 14
+ *     group = 2:   0   1 |  3   4 | 10        columns 0, 1, then 2, 3, then 4; a group begins at
+ * the .   2 |  5   6 | 11        number that its first column has in the plain order .   . |  7   8
+ * | 12 .   . |  .   9 | 13 .   . |  .   . | 14
  *
  * group = 1 is the plain order. */
 TSW_MAP struct tsw_pair tsw_pair_at_grouped(uint64_t k, uint32_t tiles, uint32_t group)

@@ -56,27 +56,27 @@ typedef struct CUstream_st *tsw_stream;
 /* One status per kind of fault.  Values are part of the ABI and never reused. */
 typedef enum tsw_status {
 	TSW_OK = 0,
-	TSW_ERR_NULL = 1,         /* a pointer is NULL and must not be */
-	TSW_ERR_LD = 2,           /* ld < n */
-	TSW_ERR_ELEM_SIZE = 3,    /* elem_size is 0 */
-	TSW_ERR_OVERFLOW = 4,     /* the span passes PTRDIFF_MAX, or the batch passes 2^64 tile pairs */
-	TSW_ERR_ALIGN = 5,        /* device address is no multiple of the element's unit */
-	TSW_ERR_STRIDE = 6,       /* matrices of a batch overlap */
-	TSW_ERR_OP = 7,           /* unknown operation letter */
-	TSW_ERR_TYPE = 8,         /* unknown element type */
-	TSW_ERR_THREADS = 9,      /* negative number of threads */
-	TSW_ERR_WHERE = 10,       /* memory cannot be reached from where the call runs */
-	TSW_ERR_OPTION = 11,      /* an option has a value it cannot have */
-	TSW_ERR_FORMAT = 12,      /* the file is not what it was said to be */
-	TSW_ERR_NO_CUDA = 20,     /* built without CUDA, or no usable driver */
-	TSW_ERR_NO_DEVICE = 21,   /* a driver, but no device */
-	TSW_ERR_NO_MEMORY = 22,   /* an allocation failed */
-	TSW_ERR_CUDA = 23,        /* a CUDA call failed; the detail names call and error */
-	TSW_ERR_IO = 24,          /* a read, write or sync failed */
-	TSW_ERR_MISMATCH = 25,    /* verification found a difference */
+	TSW_ERR_NULL = 1,      /* a pointer is NULL and must not be */
+	TSW_ERR_LD = 2,	       /* ld < n */
+	TSW_ERR_ELEM_SIZE = 3, /* elem_size is 0 */
+	TSW_ERR_OVERFLOW = 4, /* the span passes PTRDIFF_MAX, or the batch passes 2^64 tile pairs */
+	TSW_ERR_ALIGN = 5,    /* device address is no multiple of the element's unit */
+	TSW_ERR_STRIDE = 6,   /* matrices of a batch overlap */
+	TSW_ERR_OP = 7,	      /* unknown operation letter */
+	TSW_ERR_TYPE = 8,     /* unknown element type */
+	TSW_ERR_THREADS = 9,  /* negative number of threads */
+	TSW_ERR_WHERE = 10,   /* memory cannot be reached from where the call runs */
+	TSW_ERR_OPTION = 11,  /* an option has a value it cannot have */
+	TSW_ERR_FORMAT = 12,  /* the file is not what it was said to be */
+	TSW_ERR_NO_CUDA = 20, /* built without CUDA, or no usable driver */
+	TSW_ERR_NO_DEVICE = 21,	  /* a driver, but no device */
+	TSW_ERR_NO_MEMORY = 22,	  /* an allocation failed */
+	TSW_ERR_CUDA = 23,	  /* a CUDA call failed; the detail names call and error */
+	TSW_ERR_IO = 24,	  /* a read, write or sync failed */
+	TSW_ERR_MISMATCH = 25,	  /* verification found a difference */
 	TSW_ERR_INTERRUPTED = 26, /* stopped on request, resumable */
-	TSW_ERR_JOURNAL = 27,     /* the journal does not belong to the file, or is damaged */
-	TSW_ERR_LOCKED = 28,      /* another run holds the file */
+	TSW_ERR_JOURNAL = 27,	  /* the journal does not belong to the file, or is damaged */
+	TSW_ERR_LOCKED = 28,	  /* another run holds the file */
 	TSW_ERR_UNSUPPORTED = 29  /* valid, but not supported here */
 } tsw_status;
 
@@ -120,7 +120,7 @@ TSW_API tsw_status tsw_transpose_host(void *a, size_t n, size_t ld, size_t elem_
  * TSW_ERR_NULL, _LD, _ELEM_SIZE, _OVERFLOW, _ALIGN, _WHERE (plain host memory, or another device's
  * memory), _NO_CUDA, _NO_DEVICE, _CUDA. */
 TSW_API tsw_status tsw_transpose_device(void *a, size_t n, size_t ld, size_t elem_size,
-                                        tsw_stream stream);
+					tsw_stream stream);
 
 /* ---- batches: `count` matrices of one shape -------------------------------------------------- */
 
@@ -129,20 +129,21 @@ TSW_API tsw_status tsw_transpose_device(void *a, size_t n, size_t ld, size_t ele
  * (count-1)*stride + n <= ld; else TSW_ERR_STRIDE (count <= 1 accepts any stride).  Otherwise as
  * the single calls. */
 TSW_API tsw_status tsw_transpose_batch_host(void *a, size_t n, size_t ld, size_t elem_size,
-                                            size_t stride, size_t count, int nthreads);
+					    size_t stride, size_t count, int nthreads);
 TSW_API tsw_status tsw_transpose_batch_device(void *a, size_t n, size_t ld, size_t elem_size,
-                                              size_t stride, size_t count, tsw_stream stream);
+					      size_t stride, size_t count, tsw_stream stream);
 
 /* Matrix b begins at a[b].  On the host every pointer is checked against NULL.  For the device `a`
  * is an array in memory that the device can read, of device pointers; its contents cannot be
  * checked: a pointer that is NULL, misaligned, or whose matrix overlaps another's is undefined
  * behaviour. */
 TSW_API tsw_status tsw_transpose_array_host(void *const *a, size_t n, size_t ld, size_t elem_size,
-                                            size_t count, int nthreads);
+					    size_t count, int nthreads);
 TSW_API tsw_status tsw_transpose_array_device(void *const *a, size_t n, size_t ld, size_t elem_size,
-                                              size_t count, tsw_stream stream);
+					      size_t count, tsw_stream stream);
 
-/* ---- imatcopy: transpose, conjugate and scale in place, in one pass --------------------------- */
+/* ---- imatcopy: transpose, conjugate and scale in place, in one pass ---------------------------
+ */
 
 /* Values are part of the ABI. */
 typedef enum tsw_type {
@@ -175,7 +176,7 @@ typedef enum tsw_type {
  *
  * TSW_ERR_OP, _TYPE, _NULL, _LD, _OVERFLOW, _THREADS. */
 TSW_API tsw_status tsw_imatcopy_host(char op, tsw_type type, size_t n, const void *alpha, void *a,
-                                     size_t ld, int nthreads);
+				     size_t ld, int nthreads);
 
 /* The same on the device, as tsw_transpose_device is to tsw_transpose_host: asynchronous on
  * `stream`, allocates nothing, can be captured (alpha's value is captured, not its address).
@@ -183,57 +184,57 @@ TSW_API tsw_status tsw_imatcopy_host(char op, tsw_type type, size_t n, const voi
  *
  * TSW_ERR_OP, _TYPE, _NULL, _LD, _OVERFLOW, _ALIGN, _WHERE, _NO_CUDA, _NO_DEVICE, _CUDA. */
 TSW_API tsw_status tsw_imatcopy_device(char op, tsw_type type, size_t n, const void *alpha, void *a,
-                                       size_t ld, tsw_stream stream);
+				       size_t ld, tsw_stream stream);
 
 /* `count` matrices, `stride` elements apart, by the rules of tsw_transpose_batch_host, and one
  * alpha.  As the single calls, and TSW_ERR_STRIDE. */
 TSW_API tsw_status tsw_imatcopy_batch_host(char op, tsw_type type, size_t n, const void *alpha,
-                                           void *a, size_t ld, size_t stride, size_t count,
-                                           int nthreads);
+					   void *a, size_t ld, size_t stride, size_t count,
+					   int nthreads);
 TSW_API tsw_status tsw_imatcopy_batch_device(char op, tsw_type type, size_t n, const void *alpha,
-                                             void *a, size_t ld, size_t stride, size_t count,
-                                             tsw_stream stream);
+					     void *a, size_t ld, size_t stride, size_t count,
+					     tsw_stream stream);
 
 /* The same with types that the compiler checks, and alpha by value.  Those of complex numbers are
  * for C; tileswap.hpp has them for C++. */
 static inline tsw_status tsw_simatcopy_host(char op, size_t n, float alpha, float *a, size_t ld,
-                                            int nthreads)
+					    int nthreads)
 {
 	return tsw_imatcopy_host(op, TSW_FLOAT, n, &alpha, a, ld, nthreads);
 }
 static inline tsw_status tsw_simatcopy_device(char op, size_t n, float alpha, float *a, size_t ld,
-                                              tsw_stream stream)
+					      tsw_stream stream)
 {
 	return tsw_imatcopy_device(op, TSW_FLOAT, n, &alpha, a, ld, stream);
 }
 static inline tsw_status tsw_dimatcopy_host(char op, size_t n, double alpha, double *a, size_t ld,
-                                            int nthreads)
+					    int nthreads)
 {
 	return tsw_imatcopy_host(op, TSW_DOUBLE, n, &alpha, a, ld, nthreads);
 }
 static inline tsw_status tsw_dimatcopy_device(char op, size_t n, double alpha, double *a, size_t ld,
-                                              tsw_stream stream)
+					      tsw_stream stream)
 {
 	return tsw_imatcopy_device(op, TSW_DOUBLE, n, &alpha, a, ld, stream);
 }
 #if !defined(__cplusplus) && !defined(__STDC_NO_COMPLEX__)
 static inline tsw_status tsw_cimatcopy_host(char op, size_t n, float _Complex alpha,
-                                            float _Complex *a, size_t ld, int nthreads)
+					    float _Complex *a, size_t ld, int nthreads)
 {
 	return tsw_imatcopy_host(op, TSW_COMPLEX_FLOAT, n, &alpha, a, ld, nthreads);
 }
 static inline tsw_status tsw_cimatcopy_device(char op, size_t n, float _Complex alpha,
-                                              float _Complex *a, size_t ld, tsw_stream stream)
+					      float _Complex *a, size_t ld, tsw_stream stream)
 {
 	return tsw_imatcopy_device(op, TSW_COMPLEX_FLOAT, n, &alpha, a, ld, stream);
 }
 static inline tsw_status tsw_zimatcopy_host(char op, size_t n, double _Complex alpha,
-                                            double _Complex *a, size_t ld, int nthreads)
+					    double _Complex *a, size_t ld, int nthreads)
 {
 	return tsw_imatcopy_host(op, TSW_COMPLEX_DOUBLE, n, &alpha, a, ld, nthreads);
 }
 static inline tsw_status tsw_zimatcopy_device(char op, size_t n, double _Complex alpha,
-                                              double _Complex *a, size_t ld, tsw_stream stream)
+					      double _Complex *a, size_t ld, tsw_stream stream)
 {
 	return tsw_imatcopy_device(op, TSW_COMPLEX_DOUBLE, n, &alpha, a, ld, stream);
 }
@@ -280,7 +281,7 @@ typedef struct tsw_digest {
  *
  * TSW_ERR_NULL (a or out), _LD, _ELEM_SIZE, _OVERFLOW, _THREADS. */
 TSW_API tsw_status tsw_checksum_host(const void *a, size_t n, size_t ld, size_t elem_size,
-                                     int transposed, tsw_digest *out, int nthreads);
+				     int transposed, tsw_digest *out, int nthreads);
 
 /* The same in device, managed or mapped pinned memory, ordered on `stream` after the work already
  * there.  `out` is host memory.  Returns when done: it synchronises the stream, so it cannot be
@@ -288,7 +289,7 @@ TSW_API tsw_status tsw_checksum_host(const void *a, size_t n, size_t ld, size_t 
  *
  * As tsw_transpose_device, and TSW_ERR_NULL for out. */
 TSW_API tsw_status tsw_checksum_device(const void *a, size_t n, size_t ld, size_t elem_size,
-                                       int transposed, tsw_digest *out, tsw_stream stream);
+				       int transposed, tsw_digest *out, tsw_stream stream);
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
@@ -297,30 +298,31 @@ typedef enum tsw_format {
 	TSW_FORMAT_AUTO = 0, /* by the file's first bytes; raw where n or elem_size is given */
 	TSW_FORMAT_RAW = 1,  /* n, ld, elem_size, offset_bytes */
 	TSW_FORMAT_NPY = 2,  /* NumPy's .npy, versions 1 to 3, either order */
-	TSW_FORMAT_HDF5 = 3, /* a contiguous dataset; needs libhdf5 at run time (TSW_LIBHDF5 names it) */
+	TSW_FORMAT_HDF5 =
+		3, /* a contiguous dataset; needs libhdf5 at run time (TSW_LIBHDF5 names it) */
 	TSW_FORMAT_SAFETENSORS = 4 /* one tensor */
 } tsw_format;
 
 /* What a stopped run survives. */
 typedef enum tsw_durability {
-	TSW_DURABLE_POWER = 0,  /* loss of power, a crash of the system, kill -9 */
-	TSW_DURABLE_PROCESS = 1 /* kill -9 and the like, as long as the system stays up: no waiting for
-	                         * the disk between pairs */
+	TSW_DURABLE_POWER = 0,	/* loss of power, a crash of the system, kill -9 */
+	TSW_DURABLE_PROCESS = 1 /* kill -9 and the like, as long as the system stays up: no waiting
+				 * for the disk between pairs */
 } tsw_durability;
 
 /* Begin with TSW_FILE_OPTIONS_INIT and set what is wanted.  Members are only ever added at the end;
  * struct_size tells which the caller knows. */
 typedef struct tsw_file_options {
 	size_t struct_size;
-	size_t n, ld, elem_size;   /* of a raw file; ld 0 is n */
-	uint64_t offset_bytes;     /* of a raw file: where element (0, 0) begins */
-	uint64_t memory_bytes;     /* 0: half of what is free, limits of containers kept */
-	int nthreads;              /* for transposing; 0: as many as OpenMP would use */
-	int durability;            /* tsw_durability */
-	int format;                /* tsw_format */
-	int verify;                /* non-zero: digests before and after, compared */
-	const char *dataset;       /* HDF5: its path; safetensors: its name, NULL for the only one */
-	const char *out_path;      /* not NULL: a new file, and the old one is left as it is */
+	size_t n, ld, elem_size; /* of a raw file; ld 0 is n */
+	uint64_t offset_bytes;	 /* of a raw file: where element (0, 0) begins */
+	uint64_t memory_bytes;	 /* 0: half of what is free, limits of containers kept */
+	int nthreads;		 /* for transposing; 0: as many as OpenMP would use */
+	int durability;		 /* tsw_durability */
+	int format;		 /* tsw_format */
+	int verify;		 /* non-zero: digests before and after, compared */
+	const char *dataset;	 /* HDF5: its path; safetensors: its name, NULL for the only one */
+	const char *out_path;	 /* not NULL: a new file, and the old one is left as it is */
 	/* Called now and then from the calling thread; non-zero stops.  May be NULL. */
 	int (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes);
 	void *user;
@@ -330,62 +332,71 @@ typedef struct tsw_file_options {
 } tsw_file_options;
 
 #define TSW_FILE_OPTIONS_INIT                                                                      \
-	{sizeof(tsw_file_options), 0, 0, 0, 0, 0, 0, TSW_DURABLE_POWER, TSW_FORMAT_AUTO, 0, 0, 0,  \
-	 0, 0, 0, 0, 0}
+	{                                                                                          \
+		sizeof(tsw_file_options), 0, 0, 0, 0, 0, 0, TSW_DURABLE_POWER, TSW_FORMAT_AUTO, 0, \
+			0, 0, 0, 0, 0, 0, 0                                                        \
+	}
 
 /* What a call has done, also where it failed.  struct_size is set by the caller. */
 typedef struct tsw_file_result {
 	size_t struct_size;
-	size_t n, ld, elem_size;   /* what was found */
+	size_t n, ld, elem_size; /* what was found */
 	uint64_t offset_bytes;
-	int format;                /* tsw_format, never AUTO */
-	int column_major;          /* the digests' rows are the file's columns */
+	int format;	  /* tsw_format, never AUTO */
+	int column_major; /* the digests' rows are the file's columns */
 	uint64_t bytes_read, bytes_written, bytes_journalled; /* by this call */
-	uint64_t resumed_from_pair; /* the first pair of this call; UINT64_MAX if nothing was resumed */
-	uint64_t pairs;             /* tile pairs, all of the matrix */
-	int already_done;           /* an earlier call had done it all, this one only tidied up */
+	uint64_t resumed_from_pair; /* the first pair of this call; UINT64_MAX if nothing was
+				       resumed */
+	uint64_t pairs;		    /* tile pairs, all of the matrix */
+	int already_done;	    /* an earlier call had done it all, this one only tidied up */
 	tsw_digest before, after;   /* with verify: of the matrix, of the transposed one */
 } tsw_file_result;
 
 #define TSW_FILE_RESULT_INIT                                                                       \
-	{sizeof(tsw_file_result), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0, 0}, {0, 0}}
+	{                                                                                          \
+		sizeof(tsw_file_result), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0, 0},               \
+		{                                                                                  \
+			0, 0                                                                       \
+		}                                                                                  \
+	}
 
 /* Transposes the matrix in the file `path` where it lies, through memory_bytes of memory (and some
- * 64 MiB beside), with no second copy on the disk.  Every byte is read once and written once; half of
- * them pass through a journal, `path`.tswj (of the file that links lead to), which takes the space of
- * two tile pairs' halves and is gone at the end.  Tiles that are each other's transposes already are
- * not written.
+ * 64 MiB beside), with no second copy on the disk.  Every byte is read once and written once; half
+ * of them pass through a journal, `path`.tswj (of the file that links lead to), which takes the
+ * space of two tile pairs' halves and is gone at the end.  Tiles that are each other's transposes
+ * already are not written.
  *
- * Stopped at any moment, by the progress callback, a signal, kill -9, or with TSW_DURABLE_POWER by a
- * power loss, the matrix is half transposed and the journal stays.  The same call with the same
+ * Stopped at any moment, by the progress callback, a signal, kill -9, or with TSW_DURABLE_POWER by
+ * a power loss, the matrix is half transposed and the journal stays.  The same call with the same
  * options then goes on where it stopped; it never begins anew.  While a journal is there no other
  * program may change the file.  A journal that does not belong to the file, a file that was changed
- * or restored beside its journal, or a journal that is gone is refused with TSW_ERR_JOURNAL: nothing
- * is changed then, and the detail says what to do.  The attribute user.tileswap of the file ties the
- * two together, where the file system has attributes; a copy of the file does not carry it.
+ * or restored beside its journal, or a journal that is gone is refused with TSW_ERR_JOURNAL:
+ * nothing is changed then, and the detail says what to do.  The attribute user.tileswap of the file
+ * ties the two together, where the file system has attributes; a copy of the file does not carry
+ * it.
  *
- * A transpose undoes itself: calling it again after a success transposes back.  With `once` a mark is
- * left (the attribute, and a journal of 8 KiB), and every later call with `once` returns TSW_OK with
- * already_done set; a call without `once` takes the mark away and transposes.
+ * A transpose undoes itself: calling it again after a success transposes back.  With `once` a mark
+ * is left (the attribute, and a journal of 8 KiB), and every later call with `once` returns TSW_OK
+ * with already_done set; a call without `once` takes the mark away and transposes.
  *
- * With `verify` the digest of the matrix is taken as it is read, also across a resumed run, then the
- * file is read once more: TSW_ERR_MISMATCH if the digests differ, and the journal stays.
+ * With `verify` the digest of the matrix is taken as it is read, also across a resumed run, then
+ * the file is read once more: TSW_ERR_MISMATCH if the digests differ, and the journal stays.
  *
  * With out_path the transposed matrix goes to a new file with everything around it, which gets its
- * name when it is whole and on the disk; `path` is only read.  With flag_only not the matrix moves but
- * the header of a .npy file says the other order, which readers of .npy honour.
+ * name when it is whole and on the disk; `path` is only read.  With flag_only not the matrix moves
+ * but the header of a .npy file says the other order, which readers of .npy honour.
  *
- * The call takes an exclusive lock (flock) on the file.  Linux keeps locks of network file systems in
- * its own ways, and a file system that reports a sync before it is one makes TSW_DURABLE_POWER void.
- * It is assumed that an interrupted write leaves each sector of the disk old or new.
+ * The call takes an exclusive lock (flock) on the file.  Linux keeps locks of network file systems
+ * in its own ways, and a file system that reports a sync before it is one makes TSW_DURABLE_POWER
+ * void. It is assumed that an interrupted write leaves each sector of the disk old or new.
  *
- * `result` may be NULL.  Statuses: TSW_ERR_NULL (path, options), _OPTION (a value, a struct_size, too
- * little memory, out_path exists), _THREADS, _LD, _ELEM_SIZE, _OVERFLOW, _FORMAT (not what was said,
- * truncated, not square), _UNSUPPORTED (libhdf5 is not there; storage that is no single piece),
- * _LOCKED, _JOURNAL: nothing has been changed.  TSW_ERR_INTERRUPTED, _IO, _NO_MEMORY: resumable.
- * After TSW_ERR_IO the journal stays and nothing is tried again. */
+ * `result` may be NULL.  Statuses: TSW_ERR_NULL (path, options), _OPTION (a value, a struct_size,
+ * too little memory, out_path exists), _THREADS, _LD, _ELEM_SIZE, _OVERFLOW, _FORMAT (not what was
+ * said, truncated, not square), _UNSUPPORTED (libhdf5 is not there; storage that is no single
+ * piece), _LOCKED, _JOURNAL: nothing has been changed.  TSW_ERR_INTERRUPTED, _IO, _NO_MEMORY:
+ * resumable. After TSW_ERR_IO the journal stays and nothing is tried again. */
 TSW_API tsw_status tsw_transpose_file(const char *path, const tsw_file_options *options,
-                                      tsw_file_result *result);
+				      tsw_file_result *result);
 
 #ifdef __cplusplus
 }

@@ -429,12 +429,12 @@ static const char *imat_wrong(struct buffer *b, const struct tsw_imat *x, struct
 	ck_assert_ptr_nonnull(expected);
 	memcpy(expected, b->before, b->bytes);
 	tsw_assert_ok(tsw_imatcopy_batch_host(x->op, x->type, s.n, tsw_imat_alpha(x),
-	                                      expected + b->offset, s.ld, s.stride, s.count, 1));
+					      expected + b->offset, s.ld, s.stride, s.count, 1));
 	buffer_fetch(b);
 	wrong = tsw_wrong_bytes(b->after, expected, b->offset);
 	if (!wrong)
 		wrong = tsw_wrong_imatcopy(x, b->after + b->offset, expected + b->offset,
-		                           b->bytes - b->offset);
+					   b->bytes - b->offset);
 	free(expected);
 	return wrong;
 }
@@ -456,16 +456,15 @@ static void check_imatcopy(const struct tsw_imat *x, struct imat_shape s, cudaSt
 
 	if (given)
 		memcpy(alpha, given, tsw_imat_size(x->type));
-	tsw_assert_ok(s.count == 1
-	                      ? tsw_imatcopy_device(x->op, x->type, s.n, given ? alpha : NULL,
-	                                            buffer_matrix(&b), s.ld, stream)
-	                      : tsw_imatcopy_batch_device(x->op, x->type, s.n, given ? alpha : NULL,
-	                                                  buffer_matrix(&b), s.ld, s.stride, s.count,
-	                                                  stream));
+	tsw_assert_ok(s.count == 1 ? tsw_imatcopy_device(x->op, x->type, s.n, given ? alpha : NULL,
+							 buffer_matrix(&b), s.ld, stream)
+				   : tsw_imatcopy_batch_device(
+					     x->op, x->type, s.n, given ? alpha : NULL,
+					     buffer_matrix(&b), s.ld, s.stride, s.count, stream));
 	memset(alpha, 0xff, sizeof alpha);
 	wrong = imat_wrong(&b, x, s);
 	ck_assert_msg(!wrong, "%s, n = %zu, ld = %zu, stride = %zu, count = %zu, offset = %zu: %s",
-	              tsw_imat_text(x), s.n, s.ld, s.stride, s.count, s.offset, wrong);
+		      tsw_imat_text(x), s.n, s.ld, s.stride, s.count, s.offset, wrong);
 	buffer_free(&b);
 }
 
@@ -481,10 +480,11 @@ START_TEST(imatcopy_is_as_on_the_host)
 		for (size_t k = 0; k < LENGTH(n); k++)
 			for (size_t pad = 0; pad < 3; pad++)
 				if (i % 8 < 4 && !(small() && (k + pad + i) % 5))
-					check_imatcopy(&x,
-					               (struct imat_shape){n[k], n[k] + pad * 4 / 3, 0,
-					                                   1, (i + k + pad) % 3 * unit},
-					               NULL);
+					check_imatcopy(
+						&x,
+						(struct imat_shape){n[k], n[k] + pad * 4 / 3, 0, 1,
+								    (i + k + pad) % 3 * unit},
+						NULL);
 	}
 }
 END_TEST
@@ -500,7 +500,7 @@ START_TEST(imatcopy_of_large_matrices_and_batches)
 		check_imatcopy(&x, (struct imat_shape){21, 21 * 8, 21, 8, 0}, NULL);
 		if (!small() && i % 4 == 0)
 			check_imatcopy(&x, (struct imat_shape){1800, 1800 + i % 5, 0, 1, 0},
-			               TSW_STREAM_PER_THREAD);
+				       TSW_STREAM_PER_THREAD);
 	}
 }
 END_TEST
@@ -518,8 +518,7 @@ START_TEST(imatcopy_in_launches_of_seven_blocks)
 		struct tsw_epilogue e;
 		const char *wrong;
 
-		tsw_assert_ok(
-			tsw_epilogue_of(x.op, x.type, tsw_imat_alpha(&x), &e, &m.elem_size));
+		tsw_assert_ok(tsw_epilogue_of(x.op, x.type, tsw_imat_alpha(&x), &e, &m.elem_size));
 		tsw_assert_ok(tsw_cuda_imatcopy(&m, &e, NULL, 7));
 		wrong = imat_wrong(&b, &x, s);
 		ck_assert_msg(!wrong, "%s: %s", tsw_imat_text(&x), wrong);
@@ -543,7 +542,8 @@ START_TEST(a_captured_imatcopy_keeps_its_alpha)
 	b = imat_buffer(&x, s);
 	CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 	CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-	tsw_assert_ok(tsw_imatcopy_device(x.op, x.type, s.n, alpha, buffer_matrix(&b), s.ld, stream));
+	tsw_assert_ok(
+		tsw_imatcopy_device(x.op, x.type, s.n, alpha, buffer_matrix(&b), s.ld, stream));
 	CUDA(cudaStreamEndCapture(stream, &graph));
 	alpha[0] = alpha[1] = 99;
 	CUDA(cudaGraphInstantiate(&executable, graph, 0));
@@ -691,7 +691,8 @@ START_TEST(nothing_is_allocated)
 			CUDA(cudaDeviceSynchronize());
 			CUDA(cudaMemGetInfo(&after, &total));
 		}
-		ck_assert_uint_eq(before, after);
+		/* Another process may give memory back meanwhile. */
+		ck_assert_uint_le(before, after);
 		buffer_free(&b);
 	}
 }

@@ -13,8 +13,8 @@ int tsw_cpu_threads(int nthreads);
  * (0 = all available).  Cannot fail. */
 void tsw_cpu_transpose(const struct tsw_matrices *m, int nthreads);
 
-/* Applies *e to every matrix of `m` (strided, checked, n and count not 0), transposing if it says so.
- * Cannot fail. */
+/* Applies *e to every matrix of `m` (strided, checked, n and count not 0), transposing if it says
+ * so. Cannot fail. */
 void tsw_cpu_imatcopy(const struct tsw_matrices *m, const struct tsw_epilogue *e, int nthreads);
 
 #endif /* TSW_CPU_H */

@@ -28,7 +28,7 @@ const char *tsw_cuda_kernel_name(size_t index)
 }
 
 tsw_status tsw_cuda_transpose_by(const char *kernel, const struct tsw_matrices *m,
-                                 tsw_stream stream, uint64_t grid_limit)
+				 tsw_stream stream, uint64_t grid_limit)
 {
 	(void)kernel, (void)m, (void)stream, (void)grid_limit;
 	return tsw_cuda_usable();
@@ -41,14 +41,14 @@ tsw_status tsw_cuda_transpose_on(const struct tsw_matrices *m, int device)
 }
 
 tsw_status tsw_cuda_imatcopy(const struct tsw_matrices *m, const struct tsw_epilogue *e,
-                             tsw_stream stream, uint64_t grid_limit)
+			     tsw_stream stream, uint64_t grid_limit)
 {
 	(void)m, (void)e, (void)stream, (void)grid_limit;
 	return tsw_cuda_usable();
 }
 
 tsw_status tsw_cuda_checksum(const struct tsw_matrices *m, int transposed, tsw_digest *out,
-                             tsw_stream stream, uint64_t grid_limit)
+			     tsw_stream stream, uint64_t grid_limit)
 {
 	(void)m, (void)transposed, (void)out, (void)stream, (void)grid_limit;
 	return tsw_cuda_usable();

@@ -16,26 +16,25 @@ tsw_status tsw_cuda_owner(const void *p, int *device);
 
 /* Queues the transposes of `m` (checked, not tsw_nothing_to_do) on `stream`.  At most `grid_limit`
  * blocks go into one launch; 0 means as many as the device takes. */
-tsw_status tsw_cuda_transpose(const struct tsw_matrices *m, tsw_stream stream,
-                              uint64_t grid_limit);
+tsw_status tsw_cuda_transpose(const struct tsw_matrices *m, tsw_stream stream, uint64_t grid_limit);
 
 /* The names of the kernels, for benchmarks and tests; NULL past the last one. */
 const char *tsw_cuda_kernel_name(size_t index);
 
-/* As tsw_cuda_transpose, by the kernel of that name.  TSW_ERR_UNSUPPORTED if the kernel cannot serve
- * this shape, address or device. */
+/* As tsw_cuda_transpose, by the kernel of that name.  TSW_ERR_UNSUPPORTED if the kernel cannot
+ * serve this shape, address or device. */
 tsw_status tsw_cuda_transpose_by(const char *kernel, const struct tsw_matrices *m,
-                                 tsw_stream stream, uint64_t grid_limit);
+				 tsw_stream stream, uint64_t grid_limit);
 
 /* Transposes on `device`'s legacy stream, waits for the end and restores the current device. */
 tsw_status tsw_cuda_transpose_on(const struct tsw_matrices *m, int device);
 
 /* Queues *e on every matrix of `m` (strided, checked, n and count not 0). */
 tsw_status tsw_cuda_imatcopy(const struct tsw_matrices *m, const struct tsw_epilogue *e,
-                             tsw_stream stream, uint64_t grid_limit);
+			     tsw_stream stream, uint64_t grid_limit);
 
 /* Writes the digest of one matrix (checked, n >= 1) to `out` and waits for it. */
 tsw_status tsw_cuda_checksum(const struct tsw_matrices *m, int transposed, tsw_digest *out,
-                             tsw_stream stream, uint64_t grid_limit);
+			     tsw_stream stream, uint64_t grid_limit);
 
 #endif /* TSW_CUDA_H */

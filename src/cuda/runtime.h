@@ -28,7 +28,7 @@ tsw_status tsw_cuda_reach(const void *p, const char *name, void **address);
 
 /* Launches `blocks` blocks (at least 1) of `kernel` with its one parameter, of whatever type. */
 tsw_status tsw_cuda_launch(const struct tsw_kernel *kernel, const void *parameter, uint64_t blocks,
-                           tsw_stream stream);
+			   tsw_stream stream);
 
 /* The most shared memory that a block may ask for on the current device. */
 tsw_status tsw_cuda_shared_bytes(unsigned *bytes);

@@ -96,8 +96,8 @@ static const struct tsw_kernel *vector_of(const struct job *job)
 	const size_t elem_size = job->m->elem_size;
 
 	return elem_size > 16 ? NULL
-	                      : tsw_kernel_vector((unsigned)elem_size, job->shared_bytes, job->m->n,
-	                                          job->m->count);
+			      : tsw_kernel_vector((unsigned)elem_size, job->shared_bytes, job->m->n,
+						  job->m->count);
 }
 
 /* The kernel needs rows that begin at multiples of 16; where an array of pointers leads, it looks
@@ -109,8 +109,8 @@ static int serves_vector(const struct job *job)
 	return m->ld * m->elem_size % 16 == 0 && (m->array || begins_at(job, 16)) && vector_of(job);
 }
 
-/* What memory likes is rows of tiles that begin at multiples of 256 bytes, or 128.  Where they do not,
- * elements of 4, 8 and 16 bytes do better by `shifted` (docs/PERFORMANCE.md). */
+/* What memory likes is rows of tiles that begin at multiples of 256 bytes, or 128.  Where they do
+ * not, elements of 4, 8 and 16 bytes do better by `shifted` (docs/PERFORMANCE.md). */
 static int prefers_vector(const struct job *job)
 {
 	const size_t width = job->m->elem_size;
