@@ -3,6 +3,8 @@
 #include "support.h"
 #include "tilepair.h"
 
+#include <fenv.h>
+
 typedef unsigned __int128 wide;
 
 /* The largest grid the map promises. */
@@ -64,6 +66,21 @@ START_TEST(column_edges_near_powers_of_two)
 			if (j >= 0 && j <= MOST_TILES)
 				check_around_column((uint64_t)j);
 		}
+}
+END_TEST
+
+/* The square root may come out on either side of an edge: a caller may have set any rounding mode.
+ */
+START_TEST(column_edges_in_every_rounding_mode)
+{
+	static const int modes[] = {FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO, FE_TONEAREST};
+	uint64_t state = tsw_seed() + 3;
+
+	for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+		ck_assert_int_eq(fesetround(modes[m]), 0);
+		for (int round = 0; round < 20000; round++)
+			check_around_column(tsw_random(&state) >> (32 + round % 32));
+	}
 }
 END_TEST
 
@@ -144,6 +161,7 @@ static Suite *map_suite(void)
 
 	tcase_add_test(tc, every_pair_up_to_4096_tiles);
 	tcase_add_test(tc, column_edges_near_powers_of_two);
+	tcase_add_test(tc, column_edges_in_every_rounding_mode);
 	tcase_add_test(tc, the_last_pairs);
 	tcase_add_test(tc, column_edges_at_random);
 	tcase_add_test(tc, pairs_at_random);
