@@ -298,8 +298,7 @@ typedef enum tsw_format {
 	TSW_FORMAT_AUTO = 0, /* by the file's first bytes; raw where n or elem_size is given */
 	TSW_FORMAT_RAW = 1,  /* n, ld, elem_size, offset_bytes */
 	TSW_FORMAT_NPY = 2,  /* NumPy's .npy, versions 1 to 3, either order */
-	TSW_FORMAT_HDF5 =
-		3, /* a contiguous dataset; needs libhdf5 at run time (TSW_LIBHDF5 names it) */
+	TSW_FORMAT_HDF5 = 3, /* a contiguous dataset; loads libhdf5, or what TSW_LIBHDF5 names */
 	TSW_FORMAT_SAFETENSORS = 4 /* one tensor */
 } tsw_format;
 

@@ -355,9 +355,12 @@ static const struct record *valid_record(const struct run *r, unsigned slot)
 {
 	const struct world *w = r->w;
 	const uint32_t *at = &w->cache[slot_at(r, slot)];
-	const struct record *x = &w->record[at[0] - HEADER];
+	const struct record *x;
 
-	if (at[0] < HEADER || at[0] - HEADER >= w->records || x->nonce != r->nonce)
+	if (at[0] < HEADER || at[0] - HEADER >= w->records)
+		return NULL;
+	x = &w->record[at[0] - HEADER];
+	if (x->nonce != r->nonce)
 		return NULL;
 	for (unsigned s = 0; s < TILE; s++)
 		if (at[1 + s] != content(w, w->command, x->pair, 0, s))
