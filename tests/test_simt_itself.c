@@ -79,6 +79,10 @@ START_TEST(faults_are_found)
 
 	if (kernel->needs_trace && !simt_traced() && !(ASAN && kernel->asan_stops_it))
 		tsw_skip("found only where loads and stores are traced (not in a sanitizer build)");
+#ifdef __clang__
+	if (!strcmp(kernel->fault, "overrun") && !ASAN)
+		tsw_skip("clang assumes away an overrun that it can prove");
+#endif
 	check_kernel(kernel);
 	ck_assert_msg(!(ASAN && kernel->asan_stops_it), "%s: AddressSanitizer said nothing",
 		      kernel->fault);
