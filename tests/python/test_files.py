@@ -104,7 +104,9 @@ def test_ctrl_c(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         tileswap.transpose_file(path, **options, progress=progress)
-    tileswap.transpose_file(path, **options)
+    # A Ctrl-C that is seen only when the last pair is done comes out of a finished run.
+    if (tmp_path / "big.npy.tswj").exists():
+        tileswap.transpose_file(path, **options)
     assert (np.load(path) == x.T).all()
 
 
