@@ -259,20 +259,27 @@ static uint64_t square_root(uint64_t x)
 	return r;
 }
 
-/* Sides that are worth it are multiples of 64, for the sake of cache lines in the buffer. */
+/* Of windows that are about equally long.  Sides that are worth it are multiples of 64, for the
+ * sake of cache lines in the buffer. */
 static uint64_t side(uint64_t size, uint64_t most)
 {
+	uint64_t windows, even;
+
 	if (size <= most)
 		return size;
-	return most > 64 ? most / 64 * 64 : most;
+	if (most > 64)
+		most = most / 64 * 64;
+	windows = size / most + (size % most != 0);
+	even = size / windows + (size % windows != 0);
+	return most > 64 ? (even + 63) / 64 * 64 : even;
 }
 
 /* As square as can be, so that rows are long on both sides. */
-struct tsw_chunks tsw_chunks_of(const struct tsw_link *link, uint64_t most)
+struct tsw_cutting tsw_chunks_of(const struct tsw_link *link, uint64_t most)
 {
-	struct tsw_chunks c = {.axis = {{.of = link->rows_of, .size = link->rows},
-					{.of = link->cols_of, .size = link->cols}},
-			       .inner = !link->turned};
+	struct tsw_cutting c = {.axis = {{.of = link->rows_of, .size = link->rows},
+					 {.of = link->cols_of, .size = link->cols}},
+				.inner = !link->turned};
 	struct tsw_axis *inner = &c.axis[c.inner], *outer = &c.axis[!c.inner];
 
 	if (!link->rows || !link->cols)
@@ -303,7 +310,7 @@ static int advance(struct tsw_axis *a)
 	return 0;
 }
 
-int tsw_chunks_next(struct tsw_chunks *c, struct tsw_chunk *chunk)
+int tsw_chunks_next(struct tsw_cutting *c, struct tsw_chunk *chunk)
 {
 	struct tsw_axis *inner = &c->axis[c->inner], *outer = &c->axis[!c->inner];
 

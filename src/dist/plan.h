@@ -135,25 +135,37 @@ struct tsw_axis {
 	uint64_t at, x;	     /* where the next chunk begins: number in the set, index to look at */
 };
 
-struct tsw_chunks {
+struct tsw_cutting {
 	struct tsw_axis axis[2]; /* rows, columns, as I see them */
 	int inner;		 /* the axis that moves first */
 };
 
 /* Chunks of at most `most` elements, most > 0. */
-struct tsw_chunks tsw_chunks_of(const struct tsw_link *link, uint64_t most);
-int tsw_chunks_next(struct tsw_chunks *c, struct tsw_chunk *chunk);
+struct tsw_cutting tsw_chunks_of(const struct tsw_link *link, uint64_t most);
+int tsw_chunks_next(struct tsw_cutting *c, struct tsw_chunk *chunk);
 
 /* All of a link at once. */
 struct tsw_chunk tsw_chunk_whole(const struct tsw_link *link);
 
 /* ---- the schedule ---------------------------------------------------------------------------- */
 
-/* In round 0 .. ranks - 1 every rank has one partner: (round - me) mod ranks.  Each pair meets
- * once, and each rank meets itself once, which is when it does the pieces that stay at home. */
+/* In round 0 .. ranks - 1 every rank has one partner.  Each pair meets once, and each rank meets
+ * itself once, which is when it does the pieces that stay at home.
+ *
+ * An odd number of ranks: the partner is (round - me) mod ranks, and in each round one rank meets
+ * itself.  An even number: so for all but the last rank, who takes the place of whoever would meet
+ * himself; no rank waits in any round but the last, when each meets itself. */
 static inline uint32_t tsw_partner(uint32_t ranks, uint32_t round, uint32_t me)
 {
-	return round >= me ? round - me : round + ranks - me;
+	const uint32_t last = ranks - 1, circle = ranks % 2 ? ranks : last;
+	uint32_t partner;
+
+	if (round == circle)
+		return me;
+	if (me == circle)
+		return (uint32_t)((uint64_t)round * (ranks / 2) % circle);
+	partner = round >= me ? round - me : round + circle - me;
+	return partner == me && circle == last ? last : partner;
 }
 
 #endif /* TSW_DIST_PLAN_H */
