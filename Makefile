@@ -76,7 +76,7 @@ endif
 
 # ---- sources ---------------------------------------------------------------------------------
 cuda_c   := $(wildcard src/cuda/*.c)
-LIB_C    := $(wildcard src/*.c src/cpu/*.c src/digest/*.c src/file/*.c) \
+LIB_C    := $(wildcard src/*.c src/cpu/*.c src/digest/*.c src/dist/*.c src/file/*.c) \
 	$(if $(filter 1,$(HAVE_CUDA)),$(filter-out src/cuda/absent.c,$(cuda_c)),src/cuda/absent.c)
 LIB_CU   := $(if $(filter 1,$(HAVE_CUDA)),$(filter-out kernels/verify%,$(wildcard kernels/*.cu)))
 VERIFY_C  := $(wildcard src/verify/*.c)

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "multi.h"
 #include "options.h"
 
 void bench_complain(const char *format, ...)
@@ -124,7 +125,12 @@ static int run_ladder(const struct bench_options *o)
 int main(int argc, char **argv)
 {
 	struct bench_options options = {.count = 1, .reps = 7, .seed = 1};
-	int status = bench_parse(argc, argv, &options);
+	int status;
+
+	for (int i = 1; i < argc; i++)
+		if (!strncmp(argv[i], "--devices", 9))
+			return bench_multi_main(argc, argv);
+	status = bench_parse(argc, argv, &options);
 
 	if (status)
 		return status;

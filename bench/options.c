@@ -32,6 +32,7 @@ static const char usage[] =
 	"  --seed X          of the random data\n"
 	"  --case NAME       stands in every JSON row\n"
 	"  --json            one JSON object a line instead of a table\n"
+	"  --devices D       one matrix over D GPUs: other options, see --devices 2 --help\n"
 	"GB/s = 2 * count * n * n * elem_size / time.  Exit status: 0 ok, 1 something was found "
 	"wrong or\n"
 	"failed, 2 usage, 3 no such device.\n";

@@ -53,3 +53,10 @@ tsw_status tsw_cuda_checksum(const struct tsw_matrices *m, int transposed, tsw_d
 	(void)m, (void)transposed, (void)out, (void)stream, (void)grid_limit;
 	return tsw_cuda_usable();
 }
+
+tsw_status tsw_cuda_multi(const struct tsw_spread *spread, size_t elem_size,
+			  const tsw_multi_part *parts, const tsw_multi_options *options)
+{
+	(void)spread, (void)elem_size, (void)parts, (void)options;
+	return tsw_cuda_usable();
+}

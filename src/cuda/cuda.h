@@ -4,8 +4,10 @@
 #define TSW_CUDA_H
 
 #include "../digest/digest.h"
+#include "../dist/plan.h"
 #include "../epilogue.h"
 #include "../matrices.h"
+#include "../tileswap_multi.h"
 
 /* Can a GPU be used: the answer of tsw_cuda_status(), taken anew each time. */
 tsw_status tsw_cuda_usable(void);
@@ -36,5 +38,10 @@ tsw_status tsw_cuda_imatcopy(const struct tsw_matrices *m, const struct tsw_epil
 /* Writes the digest of one matrix (checked, n >= 1) to `out` and waits for it. */
 tsw_status tsw_cuda_checksum(const struct tsw_matrices *m, int transposed, tsw_digest *out,
 			     tsw_stream stream, uint64_t grid_limit);
+
+/* Transposes a matrix over several devices; layout, elem_size, options and what the host can see of
+ * the parts are checked, and no option is left at 0. */
+tsw_status tsw_cuda_multi(const struct tsw_spread *spread, size_t elem_size,
+			  const tsw_multi_part *parts, const tsw_multi_options *options);
 
 #endif /* TSW_CUDA_H */

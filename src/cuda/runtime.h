@@ -4,9 +4,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include "../../kernels/launch.h"
 #include "../status.h"
 #include "cuda.h"
+#include "launch.h"
 
 /* Records which call failed with what, and takes our own error back out of the runtime's
  * last-error slot, where it would look like the caller's. */
@@ -26,14 +26,7 @@ tsw_status tsw_cuda_fail(cudaError_t error, const char *call);
  * TSW_ERR_WHERE for plain host memory and for the memory of another device. */
 tsw_status tsw_cuda_reach(const void *p, const char *name, void **address);
 
-/* Launches `blocks` blocks (at least 1) of `kernel` with its one parameter, of whatever type. */
-tsw_status tsw_cuda_launch(const struct tsw_kernel *kernel, const void *parameter, uint64_t blocks,
-			   tsw_stream stream);
-
 /* The most shared memory that a block may ask for on the current device. */
 tsw_status tsw_cuda_shared_bytes(unsigned *bytes);
-
-/* The most blocks one launch may have, for a caller that asks for `grid_limit` (0 = any). */
-uint64_t tsw_cuda_grid(uint64_t grid_limit);
 
 #endif /* TSW_RUNTIME_H */

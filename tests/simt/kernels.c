@@ -2,6 +2,7 @@
 #include "simt.h"
 
 #include "../../kernels/digest.cu"
+#include "../../kernels/exchange.cu"
 #include "../../kernels/imatcopy.cu"
 #include "../../kernels/shifted.cu"
 #include "../../kernels/stream.cu"
