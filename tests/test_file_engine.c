@@ -46,6 +46,25 @@ START_TEST(moves_no_more_than_it_must)
 }
 END_TEST
 
+/* Zeros are written where room is not promised, and only there. */
+START_TEST(zeros_take_room_where_none_is_promised)
+{
+	struct tsw_grid g = plain;
+	struct tsw_run_result r[2];
+
+	for (int no_room = 0; no_room < 2; no_room++) {
+		begin(g);
+		scene.disk.no_room = no_room;
+		tsw_assert_ok(scene_run(&scene, &r[no_room]));
+		ck_assert_msg(!scene_wrong(&scene, 1), "%s", scene_wrong(&scene, 1));
+		finish();
+	}
+	ck_assert_uint_eq(r[1].traffic.journalled, r[0].traffic.journalled + TSW_BLOCK +
+							   2 * (TSW_BLOCK + tsw_slot_bytes(&g)));
+	ck_assert_uint_eq(r[1].traffic.written, r[0].traffic.written);
+}
+END_TEST
+
 START_TEST(symmetric_pairs_are_not_written)
 {
 	struct tsw_run_result r;
@@ -219,7 +238,8 @@ START_TEST(the_nth_transfer_is_short)
 END_TEST
 
 /* The disk takes more and more: as long as the journal does not fit, nothing is changed; then the
- * run passes, and never stops between. */
+ * run passes, and never stops between.  With a file system that promises room (0) and without (1).
+ */
 START_TEST(a_full_disk_stops_only_the_beginning)
 {
 	struct tsw_run_result r;
@@ -228,6 +248,7 @@ START_TEST(a_full_disk_stops_only_the_beginning)
 
 	for (capacity = 1; status != TSW_OK; capacity += 777) {
 		begin(plain);
+		scene.disk.no_room = _i;
 		scene.disk.capacity = scene.bytes + capacity;
 		status = scene_run(&scene, &r);
 		tsw_require(status == TSW_OK || (status == TSW_ERR_IO && !scene_wrong(&scene, 0) &&
@@ -565,12 +586,13 @@ static Suite *engine_suite(void)
 	TCase *tests = tcase_create("engine");
 
 	tcase_add_test(tests, moves_no_more_than_it_must);
+	tcase_add_test(tests, zeros_take_room_where_none_is_promised);
 	tcase_add_test(tests, symmetric_pairs_are_not_written);
 	tcase_add_test(tests, shapes);
 	tcase_add_test(tests, chooses_tiles_that_fit);
 	tcase_add_loop_test(tests, the_nth_call_fails, 0, 8);
 	tcase_add_test(tests, the_nth_transfer_is_short);
-	tcase_add_test(tests, a_full_disk_stops_only_the_beginning);
+	tcase_add_loop_test(tests, a_full_disk_stops_only_the_beginning, 0, 2);
 	tcase_add_test(tests, stops_and_goes_on);
 	tcase_add_test(tests, other_options_are_refused);
 	tcase_add_test(tests, a_digest_survives_a_stop);

@@ -256,7 +256,9 @@ static tsw_status begin_journal(struct tsw_engine *e, const struct tsw_work *w)
 					 .verify = (uint32_t)e->o->verify,
 					 .once = (uint32_t)e->o->once,
 					 .first = as_it_is(w)};
-	return tsw_journal_create(&e->journal);
+	TRY(tsw_journal_create(&e->journal));
+	e->result->traffic.journalled += e->journal.zeros;
+	return TSW_OK;
 }
 
 /* From the first pair that is not done to the last.  Without a journal one is made for the first

@@ -172,6 +172,19 @@ static int sys_truncate(void *user, int fd, uint64_t bytes)
 	return ftruncate(fd, (off_t)bytes);
 }
 
+static int sys_reserve(void *user, int fd, uint64_t bytes)
+{
+	int result;
+
+	(void)user;
+	do
+		result = fallocate(fd, 0, 0, (off_t)bytes);
+	while (result && errno == EINTR);
+	if (result && errno == ENOSYS)
+		errno = ENOTSUP;
+	return result;
+}
+
 static int sys_rename(void *user, const char *from, const char *to)
 {
 	(void)user;
@@ -280,6 +293,7 @@ const struct tsw_io tsw_system_io = {
 	.sync_name = sys_sync_name,
 	.status = sys_status,
 	.truncate = sys_truncate,
+	.reserve = sys_reserve,
 	.rename = sys_rename,
 	.rename_new = sys_rename_new,
 	.unlink = sys_unlink,

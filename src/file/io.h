@@ -41,6 +41,9 @@ struct tsw_io {
 	int (*sync_name)(void *user, const char *path, enum tsw_barrier why); /* its directory */
 	int (*status)(void *user, int fd, struct tsw_file_status *status);
 	int (*truncate)(void *user, int fd, uint64_t bytes);
+	/* Makes the file that long and gives it the room on the disk; what was not written reads as
+	 * zeros.  ENOTSUP: this file system cannot promise room. */
+	int (*reserve)(void *user, int fd, uint64_t bytes);
 	int (*rename)(void *user, const char *from, const char *to);
 	int (*rename_new)(void *user, const char *from,
 			  const char *to); /* EEXIST if `to` is taken */

@@ -138,8 +138,7 @@ tsw_status tsw_mark_clear(const struct tsw_file *data, const char *journal_path)
 
 /* ---- birth ----------------------------------------------------------------------------------- */
 
-/* Real zeros: holes would let the disk fill up in the middle of the run. */
-static tsw_status write_zeros(const struct tsw_journal *j)
+static tsw_status write_zeros(struct tsw_journal *j)
 {
 	const uint64_t end = tsw_journal_bytes(&j->header);
 	const size_t most = 1u << 20;
@@ -154,9 +153,23 @@ static tsw_status write_zeros(const struct tsw_journal *j)
 		status = tsw_write_all(&j->file, zeros, piece, at);
 		j->file.io->start_writing(j->file.io->user, j->file.fd, at, piece);
 		at += piece;
+		j->zeros += piece;
 	}
 	free(zeros);
 	return status;
+}
+
+/* The full size with its room on the disk: holes would let the disk fill up in the middle of the
+ * run.  Where the file system promises no room, real zeros take it. */
+static tsw_status take_room(struct tsw_journal *j)
+{
+	const struct tsw_io *io = j->file.io;
+
+	if (!io->reserve(io->user, j->file.fd, tsw_journal_bytes(&j->header)))
+		return TSW_OK;
+	if (errno != ENOTSUP)
+		return tsw_io_failed(j->file.path, "take room on the disk for");
+	return write_zeros(j);
 }
 
 static tsw_status complete_header(struct tsw_journal *j)
@@ -188,7 +201,7 @@ static tsw_status write_and_rename(struct tsw_journal *j, const char *temporary)
 	const struct tsw_io *io = j->file.io;
 
 	TRY(write_block(j, &j->header, sizeof j->header, 0));
-	TRY(write_zeros(j));
+	TRY(take_room(j));
 	TRY(tsw_sync(&j->file, TSW_SYNC_BIRTH));
 	if (io->rename(io->user, temporary, j->file.path))
 		return tsw_io_failed(j->file.path, "give the journal its name");

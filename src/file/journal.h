@@ -79,6 +79,7 @@ struct tsw_journal {
 	struct tsw_file file;
 	const struct tsw_file *data;
 	struct tsw_journal_header header;
+	uint64_t zeros; /* bytes that were written to take room */
 };
 
 /* Bytes of a slot's payload, the largest of any pair, and of the whole journal. */

@@ -389,15 +389,34 @@ static int sim_status(void *user, int fd, struct tsw_file_status *status)
 	return 0;
 }
 
+static void set_size(struct disk *d, int fd, uint64_t bytes)
+{
+	make_room(&d->file[fd], bytes);
+	resize(d->file[fd].cache, &d->file[fd].cache_bytes, bytes);
+	add_pending(d, fd, DISK_SIZE)->bytes = bytes;
+}
+
 static int sim_truncate(void *user, int fd, uint64_t bytes)
 {
 	struct disk *d = user;
 
 	if (stopped(befalls(d, DISK_OTHER)))
 		return -1;
-	make_room(&d->file[fd], bytes);
-	resize(d->file[fd].cache, &d->file[fd].cache_bytes, bytes);
-	add_pending(d, fd, DISK_SIZE)->bytes = bytes;
+	set_size(d, fd, bytes);
+	return 0;
+}
+
+static int sim_reserve(void *user, int fd, uint64_t bytes)
+{
+	struct disk *d = user;
+
+	if (stopped(befalls(d, DISK_OTHER)))
+		return -1;
+	errno = d->no_room ? ENOTSUP : ENOSPC;
+	if (d->no_room || is_full(d, fd, bytes))
+		return -1;
+	if (bytes > d->file[fd].cache_bytes)
+		set_size(d, fd, bytes);
 	return 0;
 }
 
@@ -534,6 +553,7 @@ void disk_new(struct disk *d, uint64_t seed)
 				.sync_name = sim_sync_name,
 				.status = sim_status,
 				.truncate = sim_truncate,
+				.reserve = sim_reserve,
 				.rename = sim_rename,
 				.rename_new = sim_rename,
 				.unlink = sim_unlink,

@@ -51,6 +51,7 @@ struct disk {
 	size_t sector;
 	int dead;	   /* killed, or without power: every call fails */
 	int no_marks;	   /* a file system without attributes */
+	int no_room;	   /* one that promises no room */
 	int unmarking;	   /* the attribute has been removed in this command */
 	uint64_t capacity; /* 0: endless; else what the files may take together */
 	unsigned without;  /* a barrier that does nothing */
