@@ -13,6 +13,7 @@
 #include "digest.h"
 
 #include "../cpu/cpu.h"
+#include "bytes.h"
 #include "digest_math.h"
 #include "rows.h"
 
@@ -31,7 +32,10 @@
 #define SPREAD_LIMBS 256
 
 /* Rows of a part that a thread takes: enough to share the cost of the weights. */
-#define PART_ROWS 512
+#define PART_ROWS 2048
+
+/* Fewer are not worth cutting weights into pieces. */
+#define BYTE_ROWS 48
 
 struct sums {
 	uint64_t placed, values;
@@ -40,7 +44,9 @@ struct sums {
 
 /* How the elements of a part are cut into limbs. */
 struct shape {
+	const struct tsw_dot *set;
 	enum tsw_rows kind;
+	int by_bytes;	   /* elements of one or two bytes, by set->dot_bytes */
 	int spread;	   /* limbs are gathered in a buffer first */
 	size_t limbs;	   /* of one element */
 	size_t limb_bytes; /* of a limb in memory */
@@ -49,25 +55,36 @@ struct shape {
 	uint64_t delta[DELTAS];
 };
 
-static struct shape shape_of(size_t elem_size)
+/* Runs of weights, of limbs or of bytes. */
+union weights {
+	struct tsw_weights limbs;
+	struct tsw_pieces bytes;
+};
+
+static enum tsw_rows kind_of(size_t elem_size)
 {
-	struct shape s = {.kind = TSW_ROWS_PLACED,
-			  .limbs = elem_size / 4 + (elem_size % 4 != 0),
-			  .limb_bytes = 4,
+	static const enum tsw_rows kind[9] = {0,	  TSW_ROWS_1, TSW_ROWS_2,
+					      TSW_ROWS_3, TSW_ROWS_4, TSW_ROWS_8,
+					      TSW_ROWS_8, TSW_ROWS_8, TSW_ROWS_8};
+
+	return elem_size <= 8 ? kind[elem_size] : TSW_ROWS_PLACED;
+}
+
+static struct shape shape_of(const struct tsw_part *part)
+{
+	const size_t size = part->elem_size;
+	struct shape s = {.set = tsw_dot_best(),
+			  .kind = kind_of(size),
+			  .limbs = size / 4 + (size % 4 != 0),
+			  .limb_bytes = size < 4 ? size : 4,
+			  .spread = size > 4 && size % 4,
 			  .run = TSW_ROW_LIMBS};
 
-	if (elem_size == 1 || elem_size == 2) {
-		s.kind = elem_size == 1 ? TSW_ROWS_1 : TSW_ROWS_2;
-		s.limb_bytes = elem_size;
-	} else if (elem_size == 4) {
-		s.kind = TSW_ROWS_4;
-	} else if (elem_size == 8) {
-		s.kind = TSW_ROWS_8;
-	} else if (elem_size % 4) {
-		s.spread = 1;
+	s.by_bytes = size <= 2 && s.set->dot_bytes && part->rows >= BYTE_ROWS;
+	if (s.by_bytes)
+		s.run = TSW_BYTE_RUN / size;
+	else if (s.spread)
 		s.run = SPREAD_LIMBS;
-		s.kind = s.limbs == 1 ? TSW_ROWS_4 : s.limbs == 2 ? TSW_ROWS_8 : TSW_ROWS_PLACED;
-	}
 	for (size_t m = 0; m < DELTAS && 2 * m < s.limbs; m++)
 		s.delta[m] = tsw_delta(m);
 	s.whole = s.limbs <= s.run;
@@ -78,15 +95,19 @@ static struct shape shape_of(size_t elem_size)
 
 /* The weights of limbs first .. first + limbs - 1 of the part's rows. */
 static void weigh(const struct tsw_part *part, const struct shape *s, uint64_t col_seed,
-		  size_t first, size_t limbs, struct tsw_weights *w)
+		  size_t first, size_t limbs, union weights *w)
 {
 	uint64_t col = part->col + first / s->limbs, limb = first % s->limbs;
 	uint64_t beta = tsw_weight(col_seed, col);
 
+	if (s->by_bytes) {
+		s->set->weigh_bytes(col_seed, col, limbs * s->limb_bytes, s->limb_bytes, &w->bytes);
+		return;
+	}
 	for (size_t j = 0; j < limbs; j++) {
 		const uint64_t weight = limb ? tsw_mul_p(beta, tsw_gamma(limb)) : beta;
 
-		w->half[j % 2][j / 2] = weight;
+		w->limbs.half[j % 2][j / 2] = weight;
 		if (++limb == s->limbs) {
 			limb = 0;
 			beta = tsw_weight(col_seed, ++col);
@@ -173,48 +194,24 @@ static uint64_t band_values(const unsigned char *row, size_t stride, size_t rows
 	return values;
 }
 
-/* The same from limbs, `each` to an element; inlined with a constant number of them. */
-static inline __attribute__((always_inline)) uint64_t
-values_of(const unsigned char *limb, size_t limbs, const size_t each, const uint64_t *delta)
-{
-	uint64_t values = 0;
-
-	for (; limbs; limbs -= each, limb += 4 * each) {
-		uint64_t y = each % 2 ? delta[each / 2] * word_at(limb + 4 * (each - 1), 4) : 0;
-
-		for (size_t m = 0; m < each / 2; m++)
-			y += delta[m] * word_at(limb + 8 * m, 8);
-		values += tsw_value(y);
-	}
-	return values;
-}
-
-static uint64_t limb_values(const unsigned char *limb, size_t limbs, const struct shape *s)
-{
-	switch (s->limbs) {
-	case 3:
-		return values_of(limb, limbs, 3, s->delta);
-	case 4:
-		return values_of(limb, limbs, 4, s->delta);
-	case 6:
-		return values_of(limb, limbs, 6, s->delta);
-	default:
-		return values_of(limb, limbs, s->limbs, s->delta);
-	}
-}
-
 /* One run of limbs in one or, where they lie as limbs, all rows of a band. */
 static void add_rows(const struct shape *s, const unsigned char *limb, size_t stride, size_t rows,
-		     size_t limbs, const struct tsw_weights *w, uint64_t *sum, struct sums *sums)
+		     size_t limbs, const union weights *w, uint64_t *sum, struct sums *sums)
 {
-	tsw_dot_best()(limb, stride, rows, limbs, s->kind, w, sum, &sums->squares);
+	if (s->by_bytes) {
+		s->set->dot_bytes(limb, stride, rows, limbs * s->limb_bytes, s->limb_bytes,
+				  &w->bytes, sum, &sums->squares);
+		return;
+	}
+	s->set->dot(limb, stride, rows, limbs, s->kind, &w->limbs, sum, &sums->squares);
 	if (s->kind == TSW_ROWS_PLACED && s->whole && s->limbs <= 2 * DELTAS)
 		for (size_t b = 0; b < rows; b++)
-			sums->values += limb_values(limb + b * stride, limbs, s);
+			sums->values +=
+				s->set->values(limb + b * stride, limbs, s->limbs, s->delta);
 }
 
 static void add_band(const struct tsw_part *part, const struct shape *s, size_t r, size_t rows,
-		     size_t first, size_t limbs, const struct tsw_weights *w, uint64_t *sum,
+		     size_t first, size_t limbs, const union weights *w, uint64_t *sum,
 		     struct sums *sums)
 {
 	const unsigned char *row = (const unsigned char *)part->base + r * part->stride;
@@ -232,7 +229,7 @@ static void add_band(const struct tsw_part *part, const struct shape *s, size_t 
 }
 
 static void add_run(const struct tsw_part *part, const struct shape *s, size_t first, size_t limbs,
-		    const struct tsw_weights *w, uint64_t row_seed, struct sums *sums)
+		    const union weights *w, uint64_t row_seed, struct sums *sums)
 {
 	for (size_t r = 0; r < part->rows; r += BAND) {
 		const size_t rows = part->rows - r < BAND ? part->rows - r : BAND;
@@ -263,10 +260,10 @@ tsw_digest tsw_digest_add(tsw_digest x, tsw_digest y)
 
 tsw_digest tsw_digest_part(const struct tsw_part *part, int transposed)
 {
-	const struct shape s = shape_of(part->elem_size);
+	const struct shape s = shape_of(part);
 	const size_t limbs = part->cols * s.limbs;
 	struct sums sums = {0};
-	struct tsw_weights w;
+	union weights w;
 
 	for (size_t first = 0; first < limbs; first += s.run) {
 		size_t run = limbs - first < s.run ? limbs - first : s.run;

@@ -1,9 +1,13 @@
 /* The instruction sets of the host checksum. */
 #include "rows.h"
 
+#include "bytes.h"
 #include "digest_math.h"
 
-#include <string.h>
+static inline __attribute__((always_inline)) size_t limb_bytes(const enum tsw_rows kind)
+{
+	return kind == TSW_ROWS_1 ? 1 : kind == TSW_ROWS_2 ? 2 : kind == TSW_ROWS_3 ? 3 : 4;
+}
 
 static uint32_t limb_at(const unsigned char *p, size_t size)
 {
@@ -17,7 +21,7 @@ static uint32_t limb_at(const unsigned char *p, size_t size)
 static void tail(const unsigned char *p, size_t l, size_t limbs, enum tsw_rows kind,
 		 const struct tsw_weights *w, uint64_t *sum, struct tsw_squares *squares)
 {
-	const size_t size = kind == TSW_ROWS_1 ? 1 : kind == TSW_ROWS_2 ? 2 : 4;
+	const size_t size = limb_bytes(kind);
 	uint64_t low = 0;
 
 	for (; l < limbs; l++, p += size) {
@@ -84,6 +88,7 @@ static inline uint64_t plain_sum(unsigned __int128 s)
 	((s) += (unsigned __int128)(x) * (w).even + (unsigned __int128)(y) * (w).odd)
 #define WSUM(s) plain_sum(s)
 #define VLOAD4(p) load4(p)
+#define VLOAD3(p) (limb_at(p, 3) | (uint64_t)limb_at((p) + 3, 3) << 32)
 #define VLOAD2(p) (limb_at(p, 2) | (uint64_t)limb_at((p) + 2, 2) << 32)
 #define VLOAD1(p) ((p)[0] | (uint64_t)(p)[1] << 32)
 #include "rows_body.h"
@@ -98,7 +103,13 @@ static int has_avx2(void)
 
 static int has_ifma(void)
 {
-	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512ifma");
+	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512ifma");
+}
+
+static int has_ifma_and_vnni(void)
+{
+	return has_ifma() && tsw_has_vnni();
 }
 
 __attribute__((target("avx2"))) static uint64_t sum256(__m256i x)
@@ -138,6 +149,19 @@ avx2_load(const struct tsw_weights *w, size_t l)
 	return out;
 }
 
+/* 24 bytes: the second lane begins with bytes 8 .. 11, which it does not want. */
+__attribute__((target("avx2"), always_inline)) static inline __m256i
+avx2_load3(const unsigned char *p)
+{
+	const __m256i both = _mm256_inserti128_si256(
+		_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)p)),
+		_mm_loadu_si128((const __m128i *)(const void *)(p + 8)), 1);
+
+	return _mm256_shuffle_epi8(both, _mm256_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9,
+							  10, 11, -1, 4, 5, 6, -1, 7, 8, 9, -1, 10,
+							  11, 12, -1, 13, 14, 15, -1));
+}
+
 #define AVX2_ADD(s, x, y, w, k)                                                                    \
 	((s).piece[k] = _mm256_add_epi64(                                                          \
 		 _mm256_add_epi64((s).piece[k], _mm256_mul_epu32(x, (w).even[k])),                 \
@@ -155,6 +179,7 @@ avx2_load(const struct tsw_weights *w, size_t l)
 #define VSUM(x) sum256(x)
 #define VMUL(x, y) _mm256_mul_epu32(x, y)
 #define VLOAD4(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define VLOAD3(p) avx2_load3(p)
 #define VLOAD2(p) _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p)))
 #define VLOAD1(p) _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(p)))
 #define WEIGHTS struct avx2_weights
@@ -170,7 +195,7 @@ avx2_load(const struct tsw_weights *w, size_t l)
  *
  *     x w = low(x w) + 2^52 (high(x w) + x (w >> 52))      each sum below 960 2^52 < 2^62
  */
-#define IFMA_TARGET __attribute__((target("avx512f,avx512ifma")))
+#define IFMA_TARGET __attribute__((target("avx512f,avx512bw,avx512ifma")))
 
 /* Not _mm512_reduce_add_epi64, whose sum is of signed numbers, which may not overflow. */
 IFMA_TARGET static uint64_t sum512(__m512i x)
@@ -191,7 +216,8 @@ struct ifma_sums {
 	__m512i low, high;
 };
 
-__attribute__((target("avx512f,avx512ifma"), always_inline)) static inline struct ifma_weights
+__attribute__((target("avx512f,avx512bw,avx512ifma"),
+	       always_inline)) static inline struct ifma_weights
 ifma_load(const struct tsw_weights *w, size_t l)
 {
 	struct ifma_weights out;
@@ -203,7 +229,7 @@ ifma_load(const struct tsw_weights *w, size_t l)
 	return out;
 }
 
-__attribute__((target("avx512f,avx512ifma"), always_inline)) static inline struct ifma_sums
+__attribute__((target("avx512f,avx512bw,avx512ifma"), always_inline)) static inline struct ifma_sums
 ifma_add(struct ifma_sums s, __m512i x, __m512i w, __m512i top)
 {
 	s.low = _mm512_madd52lo_epu64(s.low, x, w);
@@ -215,6 +241,17 @@ ifma_add(struct ifma_sums s, __m512i x, __m512i w, __m512i top)
 IFMA_TARGET static uint64_t ifma_sum(struct ifma_sums s)
 {
 	return tsw_add_p(tsw_mod_p(sum512(s.low)), tsw_shift_p(tsw_mod_p(sum512(s.high)), 52));
+}
+
+/* 48 bytes: 12 to each lane of 16, where they are spread. */
+IFMA_TARGET static inline __attribute__((always_inline)) __m512i ifma_load3(const unsigned char *p)
+{
+	const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11);
+	const __m512i bytes = _mm512_broadcast_i32x4(
+		_mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1));
+
+	return _mm512_shuffle_epi8(
+		_mm512_permutexvar_epi32(lanes, _mm512_maskz_loadu_epi32(0xfff, p)), bytes);
 }
 
 #define DOT_NAME dot_ifma
@@ -229,6 +266,7 @@ IFMA_TARGET static uint64_t ifma_sum(struct ifma_sums s)
 #define VSUM(x) sum512(x)
 #define VMUL(x, y) _mm512_mul_epu32(x, y)
 #define VLOAD4(p) _mm512_loadu_si512(p)
+#define VLOAD3(p) ifma_load3(p)
 #define VLOAD2(p) _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
 #define VLOAD1(p) _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p)))
 #define WEIGHTS struct ifma_weights
@@ -242,10 +280,12 @@ IFMA_TARGET static uint64_t ifma_sum(struct ifma_sums s)
 #endif
 
 static const struct tsw_dot sets[] = {
-	{"plain", always, dot_plain},
+	{"plain", always, dot_plain, tsw_values_plain, NULL, NULL},
 #ifdef __x86_64__
-	{"avx2", has_avx2, dot_avx2},
-	{"avx512ifma", has_ifma, dot_ifma},
+	{"avx2", has_avx2, dot_avx2, tsw_values_plain, NULL, NULL},
+	{"avx512ifma", has_ifma, dot_ifma, tsw_values_avx512, NULL, NULL},
+	{"avx512vnni", has_ifma_and_vnni, dot_ifma, tsw_values_avx512, tsw_weigh_bytes,
+	 tsw_dot_bytes_vnni},
 #endif
 };
 
@@ -263,13 +303,13 @@ void tsw_dot_force(int index)
 	forced = index;
 }
 
-tsw_dot_rows tsw_dot_best(void)
+const struct tsw_dot *tsw_dot_best(void)
 {
 	size_t best = SETS - 1;
 
 	if (forced >= 0)
-		return sets[forced].dot;
+		return &sets[forced];
 	while (!sets[best].usable())
 		best--;
-	return sets[best].dot;
+	return &sets[best];
 }

@@ -19,6 +19,7 @@ struct tsw_weights {
 enum tsw_rows {
 	TSW_ROWS_1,	/* limbs of one byte, each an element */
 	TSW_ROWS_2,	/* limbs of two bytes, each an element */
+	TSW_ROWS_3,	/* limbs of three bytes, each an element */
 	TSW_ROWS_4,	/* limbs of four bytes, each an element */
 	TSW_ROWS_8,	/* limbs of four bytes, each pair an element: an even number of limbs */
 	TSW_ROWS_PLACED /* limbs of four bytes; `values` is not wanted */
@@ -36,18 +37,44 @@ typedef void (*tsw_dot_rows)(const unsigned char *row, size_t stride, size_t row
 			     enum tsw_rows kind, const struct tsw_weights *w, uint64_t *sum,
 			     struct tsw_squares *squares);
 
-/* Entry `index` of the list of instruction sets, the plainest first; NULL past its end. */
+/* What `limbs` limbs of four bytes, `each` to an element, add to `values`; delta(0) .. of its
+ * words. */
+typedef uint64_t (*tsw_limb_values)(const unsigned char *limb, size_t limbs, size_t each,
+				    const uint64_t *delta);
+
+struct tsw_pieces;
+
+/* The sums of rows of elements of one or two bytes (bytes.h). */
+typedef void (*tsw_byte_weights)(uint64_t col_seed, uint64_t col, size_t bytes, size_t limb_bytes,
+				 struct tsw_pieces *w);
+typedef void (*tsw_dot_bytes)(const unsigned char *row, size_t stride, size_t rows, size_t bytes,
+			      size_t limb_bytes, const struct tsw_pieces *w, uint64_t *sum,
+			      struct tsw_squares *squares);
+
 struct tsw_dot {
 	const char *name;
 	int (*usable)(void);
 	tsw_dot_rows dot;
+	tsw_limb_values values;
+	tsw_byte_weights weigh_bytes; /* both NULL where limbs serve these, too */
+	tsw_dot_bytes dot_bytes;
 };
+
+/* Entry `index` of the list of instruction sets, the plainest first; NULL past its end. */
 const struct tsw_dot *tsw_dot_at(size_t index);
 
 /* Forces entry `index`, for tests; a negative index returns to the best usable one. */
 void tsw_dot_force(int index);
 
 /* The best usable entry, or the forced one. */
-tsw_dot_rows tsw_dot_best(void);
+const struct tsw_dot *tsw_dot_best(void);
+
+/* values.c */
+uint64_t tsw_values_plain(const unsigned char *limb, size_t limbs, size_t each,
+			  const uint64_t *delta);
+#ifdef __x86_64__
+uint64_t tsw_values_avx512(const unsigned char *limb, size_t limbs, size_t each,
+			   const uint64_t *delta);
+#endif
 
 #endif /* TSW_ROWS_H */

@@ -6,7 +6,7 @@
  *     VEC, LANES          a vector of 64-bit lanes
  *     VZERO VADD(x,y) VLOW(x) VHIGH(x) VSUM(x)
  *     VMUL(x,y)           products of the lower halves of the lanes
- *     VLOAD4(p) VLOAD2(p) VLOAD1(p)   2 * LANES limbs of 4, 2 or 1 bytes, two in a lane
+ *     VLOAD4(p) VLOAD3(p) VLOAD2(p) VLOAD1(p)   2 * LANES limbs of 4 .. 1 bytes, two in a lane
  *     WEIGHTS             the vectors that hold the weights of 2 * LANES limbs
  *     WLOAD(w, l)         loads them
  *     SUMS                the sums of a row
@@ -26,7 +26,7 @@ INNER(const unsigned char *row, size_t stride, const size_t rows, size_t limbs,
       const enum tsw_rows kind, const struct tsw_weights *w, uint64_t *sum,
       struct tsw_squares *squares)
 {
-	const size_t size = kind == TSW_ROWS_1 ? 1 : kind == TSW_ROWS_2 ? 2 : 4;
+	const size_t size = limb_bytes(kind);
 	VEC y = VZERO, low_low = VZERO, low_high = VZERO;
 	SUMS s[DOT_ROWS];
 
@@ -37,7 +37,10 @@ INNER(const unsigned char *row, size_t stride, const size_t rows, size_t limbs,
 
 		for (size_t r = 0; r < rows; r++) {
 			const unsigned char *p = row + r * stride + l * size;
-			const VEC x = size == 1 ? VLOAD1(p) : size == 2 ? VLOAD2(p) : VLOAD4(p);
+			const VEC x = size == 1	  ? VLOAD1(p)
+				      : size == 2 ? VLOAD2(p)
+				      : size == 3 ? VLOAD3(p)
+						  : VLOAD4(p);
 			const VEC even = VLOW(x), odd = VHIGH(x);
 
 			/* What the same columns of the next rows hold will be wanted soon. */
@@ -66,7 +69,7 @@ CAT(DOT_NAME, _all)(const unsigned char *row, size_t stride, size_t rows, size_t
 		    struct tsw_squares *squares)
 {
 	const size_t whole = limbs - limbs % (2 * LANES);
-	const size_t size = kind == TSW_ROWS_1 ? 1 : kind == TSW_ROWS_2 ? 2 : 4;
+	const size_t size = limb_bytes(kind);
 	size_t r = 0;
 
 	for (; r + DOT_ROWS <= rows; r += DOT_ROWS)
@@ -90,6 +93,9 @@ DOT_TARGET static void DOT_NAME(const unsigned char *row, size_t stride, size_t 
 		break;
 	case TSW_ROWS_2:
 		CAT(DOT_NAME, _all)(row, stride, rows, limbs, TSW_ROWS_2, w, sum, squares);
+		break;
+	case TSW_ROWS_3:
+		CAT(DOT_NAME, _all)(row, stride, rows, limbs, TSW_ROWS_3, w, sum, squares);
 		break;
 	case TSW_ROWS_4:
 		CAT(DOT_NAME, _all)(row, stride, rows, limbs, TSW_ROWS_4, w, sum, squares);
@@ -119,6 +125,7 @@ DOT_TARGET static void DOT_NAME(const unsigned char *row, size_t stride, size_t 
 #undef VMUL
 #undef VLOAD4
 #undef VLOAD2
+#undef VLOAD3
 #undef VLOAD1
 #undef WEIGHTS
 #undef WLOAD
