@@ -59,9 +59,12 @@ tsw_status tsw_transpose(void *a, size_t n, size_t ld, size_t elem_size)
 
 tsw_status tsw_transpose_host(void *a, size_t n, size_t ld, size_t elem_size, int nthreads)
 {
-	struct tsw_matrices m = one(a, n, ld, elem_size);
+	struct tsw_matrices m;
 
 	tsw_forget_failure();
+	if (nthreads >= 0 && tsw_cpu_turn_small(a, n, ld, elem_size))
+		return TSW_OK;
+	m = one(a, n, ld, elem_size);
 	return on_host(&m, nthreads);
 }
 

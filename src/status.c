@@ -8,6 +8,8 @@
 
 static _Thread_local char last_error[512];
 
+_Thread_local int tsw_failed;
+
 static const struct {
 	tsw_status status;
 	const char *text;
@@ -52,12 +54,7 @@ const char *tsw_strerror(tsw_status status)
 
 const char *tsw_last_error(void)
 {
-	return last_error;
-}
-
-void tsw_forget_failure(void)
-{
-	last_error[0] = '\0';
+	return tsw_failed ? last_error : "";
 }
 
 tsw_status tsw_fail(tsw_status status, const char *format, ...)
@@ -67,5 +64,6 @@ tsw_status tsw_fail(tsw_status status, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(last_error, sizeof last_error, format, args);
 	va_end(args);
+	tsw_failed = 1;
 	return status;
 }

@@ -9,6 +9,11 @@
  * use; always 1 in a process that was forked, where an OpenMP region can hang. */
 int tsw_cpu_threads(int nthreads);
 
+/* Transposes a single matrix that is too small for more than one thread or tile; true if done.  The
+ * arguments need not have been checked: what is wrong with them makes it false, and so does a
+ * larger matrix.  Calls by the million come here, so it does nothing else. */
+int tsw_cpu_turn_small(void *a, size_t n, size_t ld, size_t elem_size);
+
 /* Transposes every matrix of `m` (checked, not tsw_nothing_to_do) with up to `nthreads` threads
  * (0 = all available).  Cannot fail. */
 void tsw_cpu_transpose(const struct tsw_matrices *m, int nthreads);

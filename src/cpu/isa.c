@@ -52,16 +52,18 @@ static const struct tsw_isa *first_fit(const char *name)
 static void pick(void)
 {
 	const char *name = getenv("TILESWAP_ISA");
+	const struct tsw_isa *isa = name ? first_fit(name) : NULL;
 
-	picked = name ? first_fit(name) : NULL;
-	if (!picked)
-		picked = first_fit(NULL);
+	__atomic_store_n(&picked, isa ? isa : first_fit(NULL), __ATOMIC_RELEASE);
 }
 
 const struct tsw_isa *tsw_cpu_isa(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const struct tsw_isa *isa = __atomic_load_n(&picked, __ATOMIC_ACQUIRE);
 
+	if (isa) /* a call less, which counts where matrices are small */
+		return isa;
 	pthread_once(&once, pick);
 	return picked;
 }

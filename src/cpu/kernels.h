@@ -31,11 +31,18 @@ struct tsw_strip {
 	int colliding; /* the rows of a block fall into few sets of the cache */
 };
 
-/* `count` matrices of side <= block, `step` bytes apart. */
+/* `count` matrices of side <= block: those that `array` points to, or, where it is NULL, from `a`
+ * on, `step` bytes apart. */
 struct tsw_row {
 	unsigned char *a;
+	void *const *array;
 	size_t stride, step, side, count, width;
 };
+
+static inline unsigned char *tsw_row_at(const struct tsw_row *row, size_t q)
+{
+	return row->array ? row->array[q] : row->a + q * row->step;
+}
 
 struct tsw_kernel {
 	size_t block; /* side in elements */
@@ -53,10 +60,6 @@ struct tsw_kernel {
 
 	/* The same for many. */
 	void (*turn_row)(const struct tsw_row *row);
-
-	/* Out of place: `count` full blocks at `b`, stepping, are written transposed at `a`,
-	 * stepping; `next_b` is fetched meanwhile, `next_a` unused.  NULL for odd widths. */
-	void (*move)(const struct tsw_strip *s);
 };
 
 /* rows x cols elements of `width` > 16 bytes at a, cols x rows at b, change places; where a == b

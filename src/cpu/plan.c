@@ -18,13 +18,23 @@ static int rows_collide(size_t stride, size_t block)
 	return 0;
 }
 
+/* In the second-level cache, or not far beyond it. */
+static int is_small(const struct tsw_plan *p)
+{
+	return p->n <= 2 * tsw_cpu_caches()->l2_bytes / (p->n * p->width);
+}
+
 /* Where sets are wide, lines that are thrown out come back in time from the third level and small
  * tiles in plain order are best.  Where they are narrow, the blocks along a diagonal spread over
  * all sets; rows that do not begin on a cache line deny that, and both tiles go by way of a buffer.
  */
 static enum tsw_order order_of(const struct tsw_plan *p)
 {
-	if (!p->kernel || !p->fetch || !p->colliding || tsw_cpu_caches()->l2_ways > 8)
+	if (!p->kernel || !p->colliding)
+		return TSW_ROWS;
+	if (is_small(p)) /* the first level's sets are always narrow */
+		return p->align ? TSW_DIAGONALS : TSW_ROWS;
+	if (tsw_cpu_caches()->l2_ways > 8)
 		return TSW_ROWS;
 	return p->align ? TSW_DIAGONALS : TSW_STAGED;
 }
@@ -44,7 +54,9 @@ static size_t tile_side(const struct tsw_plan *p)
 	while (side > p->block && side * side * p->width > quarter)
 		side -= p->block;
 	side = side / p->block * p->block;
-	return side ? side : p->kernel ? p->block : 8;
+	if (!p->kernel) /* a few elements at the least, or there is nothing to fetch ahead */
+		return side < 8 ? 8 : side;
+	return side ? side : p->block;
 }
 
 struct tsw_plan tsw_cpu_plan(const struct tsw_matrices *m, const struct tsw_isa *isa)

@@ -311,19 +311,15 @@ static void turn_blocks(const struct tsw_kernel *kernel, const struct tsw_matric
 {
 	size_t width = m->elem_size, begin = share(m->count, part, parts);
 	size_t end = share(m->count, part + 1, parts);
-	struct tsw_row row = {.a = matrix_at(m, begin),
+	struct tsw_row row = {.a = m->array ? NULL : matrix_at(m, begin),
+			      .array = m->array ? m->array + begin : NULL,
 			      .stride = m->ld * width,
 			      .step = m->stride * width,
 			      .side = m->n,
 			      .count = end - begin,
 			      .width = width};
 
-	if (!m->array) {
-		kernel->turn_row(&row);
-		return;
-	}
-	for (size_t b = begin; b < end; b++)
-		kernel->turn(matrix_at(m, b), row.stride, m->n, width, NULL);
+	kernel->turn_row(&row);
 }
 
 /* Matrices of one tile each. */
@@ -394,17 +390,22 @@ void tsw_cpu_run(const struct tsw_plan *plan, const struct tsw_matrices *m, int 
 #endif
 }
 
+int tsw_cpu_turn_small(void *a, size_t n, size_t ld, size_t elem_size)
+{
+	/* Smaller than a thread is worth, and the product of any two of them is no overflow. */
+	if (!a || elem_size - 1 >= 16 || n > 256 || n * elem_size > 1024 || ld < n ||
+	    ld > UINT32_MAX || n == 0)
+		return 0;
+	tsw_cpu_isa()->kernel[elem_size]->turn(a, ld * elem_size, n, elem_size, NULL);
+	return 1;
+}
+
 void tsw_cpu_transpose(const struct tsw_matrices *m, int nthreads)
 {
-	const struct tsw_isa *isa = tsw_cpu_isa();
-	const struct tsw_kernel *kernel = m->elem_size <= 16 ? isa->kernel[m->elem_size] : NULL;
 	struct tsw_plan plan;
 
-	/* Too small for more than one thread or tile: nothing to plan. */
-	if (m->count == 1 && kernel && m->n * m->elem_size <= 1024 && m->n <= 256) {
-		kernel->turn(matrix_at(m, 0), m->ld * m->elem_size, m->n, m->elem_size, NULL);
+	if (m->count == 1 && tsw_cpu_turn_small(matrix_at(m, 0), m->n, m->ld, m->elem_size))
 		return;
-	}
-	plan = tsw_cpu_plan(m, isa);
+	plan = tsw_cpu_plan(m, tsw_cpu_isa());
 	tsw_cpu_run(&plan, m, nthreads);
 }
