@@ -428,15 +428,7 @@ static int one_thread_child(void)
 START_TEST(omp_num_threads_is_obeyed)
 {
 #ifdef _OPENMP
-	pid_t child = fork();
-
-	ck_assert_int_ge(child, 0);
-	if (child == 0) {
-		setenv("OMP_NUM_THREADS", "1", 1);
-		execl("/proc/self/exe", "test_host", CHILD_MODE, (char *)NULL);
-		_exit(6);
-	}
-	require_exit_0(child);
+	ck_assert_int_eq(tsw_run_again(CHILD_MODE, "OMP_NUM_THREADS=1"), 0);
 #else
 	tsw_skip("built without OpenMP");
 #endif

@@ -52,6 +52,11 @@ int tsw_gpu_required(void);
 	} while (0)
 #define tsw_assert_ok(call) tsw_assert_status(call, TSW_OK)
 
+/* Runs this program anew with `mode` as its only argument and `setting`, "NAME=value" or NULL, in
+ * its environment, by the emulator that TSW_EMULATOR names, if any.  The exit status, or 128 + the
+ * signal that ended it. */
+int tsw_run_again(const char *mode, const char *setting);
+
 /* ---- random numbers -------------------------------------------------------------------------- */
 
 /* The seed of this run: TSW_SEED, or one taken from the clock.  It is printed. */
