@@ -186,6 +186,9 @@ $(BUILD)/tests/%: $(OBJ)/tests/%.c.o $(call objects,$(SUPPORT_C)) $(VERIFY_O) $(
 # suites that run it and into nothing else.
 $(filter $(BUILD)/tests/test_simt%,$(TESTS)): $(call objects,$(wildcard tests/simt/*.c))
 $(filter $(BUILD)/tests/test_file%,$(TESTS)): $(call objects,$(wildcard tests/crash/*.c))
+$(BUILD)/tests/test_multi_order: $(call objects,$(wildcard tests/order/*.c tests/simt/*.c))
+$(OBJ)/tests/test_multi_order.c.o $(OBJ)/tests/order/%.c.o: BASE_CFLAGS += -Itests \
+	$(if $(filter 0,$(HAVE_CUDA)),-Itests/order/include)
 
 .PHONY: tests
 tests: $(TESTS) all ## build the test programs

@@ -23,6 +23,7 @@ struct scene {
 	struct bench_part coded[BENCH_MOST_DEVICES];
 	unsigned long long *wrong[BENCH_MOST_DEVICES];
 	struct bench_links links;
+	void *staging[BENCH_MOST_DEVICES]; /* enough for every setting, unless the call takes it */
 	tsw_multi_options set;
 };
 
@@ -123,6 +124,27 @@ static int make_part(struct scene *s, int d)
 		.word_bytes = word,
 	};
 	return BENCH_OK;
+}
+
+static int make_staging(struct scene *s)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < s->o->stagings; i++)
+		if (s->o->staging[i] > most)
+			most = s->o->staging[i];
+	for (int d = 0; d < devices_of(s) && !s->o->take; d++) {
+		CHECK_CUDA(cudaSetDevice(d));
+		CHECK_CUDA(cudaMalloc(&s->staging[d], most));
+	}
+	return BENCH_OK;
+}
+
+/* A swap needs none, and NCCL's call takes it always. */
+static int gives_staging(const struct scene *s)
+{
+	return !s->o->take && s->set.method != TSW_MULTI_SWAP && s->set.method != TSW_MULTI_HOST &&
+	       s->set.method != BENCH_METHOD_NCCL;
 }
 
 static int code(const struct scene *s)
@@ -261,11 +283,12 @@ static void print(const struct scene *s, struct result *r)
 	}
 	printf("{\"row\":\"multi\",\"case\":\"%s\",\"method\":\"%s\",\"devices\":%d,"
 	       "\"grid\":\"%dx%d\",\"n\":%zu,\"mb\":%zu,\"nb\":%zu,\"elem_size\":%zu,"
-	       "\"staging_bytes\":%zu,\"buffers\":%d,\"copies\":%d,\"reps\":%d,",
+	       "\"staging_bytes\":%zu,\"staging_given\":%s,\"buffers\":%d,\"copies\":%d,\"reps\":%"
+	       "d,",
 	       s->o->case_name ? s->o->case_name : "", bench_method_name(s->set.method),
 	       devices_of(s), s->dist.nprow, s->dist.npcol, s->dist.n, s->dist.mb, s->dist.nb,
 	       s->o->elem_size, s->set.method == TSW_MULTI_SWAP ? 0 : s->set.staging_bytes,
-	       s->set.buffers, s->set.copies, s->o->reps);
+	       gives_staging(s) ? "true" : "false", s->set.buffers, s->set.copies, s->o->reps);
 	printf("\"time_ms_median\":%.6g,\"time_ms_min\":%.6g,\"time_ms_max\":%.6g,"
 	       "\"payload_gb_per_s\":%.5g,\"bytes_over_links\":%ju,\"egress_most_bytes\":%ju,"
 	       "\"link_gb_per_s\":%.5g,\"bound_ms\":%.6g,\"ratio\":%.4f,"
@@ -279,8 +302,13 @@ static int run_setting(struct scene *s)
 {
 	struct result r = {.wrong = 0};
 
+	for (int d = 0; d < devices_of(s); d++)
+		s->part[d].staging = gives_staging(s) ? s->staging[d] : NULL;
 	if (measure(s, &r))
 		return BENCH_FAILED;
+	/* What it was given is extra, too. */
+	if (gives_staging(s))
+		r.extra_bytes += s->set.staging_bytes;
 	print(s, &r);
 	fflush(stdout);
 	return r.wrong ? BENCH_FAILED : BENCH_OK;
@@ -325,6 +353,8 @@ int bench_multi_run(const struct bench_multi_options *o)
 	for (int d = 0; d < o->devices; d++)
 		if (make_part(&s, d))
 			return 1;
+	if (make_staging(&s))
+		return 1;
 	for (int m = 0; m < o->method_count; m++) {
 		if (o->methods[m] == BENCH_METHOD_NCCL && bench_nccl_open(o->devices))
 			failed = 1;

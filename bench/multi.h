@@ -17,6 +17,7 @@ struct bench_multi_options {
 	size_t stagings, buffer_counts, copy_counts;
 	int methods[BENCH_MOST_VALUES], method_count;
 	int reps, json;
+	int take; /* the call takes its staging itself */
 	const char *case_name;
 };
 

@@ -18,6 +18,7 @@ static const char usage[] =
 	"  --staging B[,B]   bytes a GPU [268435456]\n"
 	"  --buffers B[,B]   chunks that the staging holds [4]\n"
 	"  --copies C[,C]    under way at once [2]\n"
+	"  --take            the call takes its staging itself instead of being given it\n"
 	"  --reps R          timed repetitions [5]\n"
 	"  --case NAME       stands in every row\n"
 	"  --json            one JSON object a line\n"
@@ -164,6 +165,7 @@ int bench_multi_parse(int argc, char **argv, struct bench_multi_options *o)
 		{"reps", required_argument, NULL, 'v'},
 		{"case", required_argument, NULL, 'v'},
 		{"json", no_argument, &o->json, 1},
+		{"take", no_argument, &o->take, 1},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};

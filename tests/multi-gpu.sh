@@ -87,6 +87,7 @@ for stage in "$@"; do
 	bench)
 		for grid in "${grids[@]}"; do
 			bench "largest-$grid" 60 --grid "$grid" --method auto,swap --reps 7
+			bench "take-$grid" 60 --grid "$grid" --take --reps 7
 		done
 		for grid in "${grids[@]}"; do
 			bench "cyclic-$grid" 60 --grid "$grid" --method auto,swap --mb 256 --nb 256 --reps 3

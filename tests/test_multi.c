@@ -510,7 +510,7 @@ START_TEST(no_cuda)
 	part.a = element;
 	part.ld = 1;
 	tsw_assert_status(tsw_multi_transpose(&dist, 4, &part, NULL), TSW_ERR_NO_CUDA);
-	tsw_skip("this build of tileswap has no CUDA support");
+	tsw_skip_gpu("this build has no CUDA");
 }
 END_TEST
 
