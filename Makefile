@@ -185,6 +185,8 @@ $(BUILD)/tests/%: $(OBJ)/tests/%.c.o $(call objects,$(SUPPORT_C)) $(VERIFY_O) $(
 # The kernels' text on the host answers to the names of the device kernels: it is linked into the
 # suites that run it and into nothing else.
 $(filter $(BUILD)/tests/test_simt%,$(TESTS)): $(call objects,$(wildcard tests/simt/*.c))
+# It plays NVML to itself.
+$(BUILD)/tests/test_verify: BASE_LDFLAGS += -rdynamic
 $(filter $(BUILD)/tests/test_file%,$(TESTS)): $(call objects,$(wildcard tests/crash/*.c))
 $(BUILD)/tests/test_multi_order: $(call objects,$(wildcard tests/order/*.c tests/simt/*.c))
 $(OBJ)/tests/test_multi_order.c.o $(OBJ)/tests/order/%.c.o: BASE_CFLAGS += -Itests \

@@ -2,7 +2,7 @@
 #ifndef TSW_VERIFY_CUH
 #define TSW_VERIFY_CUH
 
-#include "../src/verify/philox.h"
+#include "../src/verify/content.h"
 #include "verify.h"
 
 #define VERIFY_THREADS 256
@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(VERIFY_THREADS)
 {
 	const uint64_t block = (p.first + blockIdx.x) * VERIFY_THREADS + threadIdx.x;
 	const uint64_t at = block * 16;
-	const struct tsw_philox bits = tsw_philox_block(p.seed, block);
+	const struct tsw_philox bits = tsw_content_block(&p.content, block);
 
 	if (at + 16 <= p.nbytes && (uintptr_t)p.base % 16 == 0) {
 		uint4 all;
@@ -31,21 +31,22 @@ __global__ void __launch_bounds__(VERIFY_THREADS)
 		p.base[at + b] = tsw_philox_byte(&bits, b);
 }
 
-/* The random bits last used: a thread mostly wants their neighbours next. */
+/* The bits last used: a thread mostly wants their neighbours next. */
 struct verify_bits {
 	struct tsw_philox bits;
 	uint64_t block;
 };
 
-static inline __device__ uint64_t verify_expect(struct verify_bits *cache, uint64_t seed,
-						uint64_t at, uint32_t unit)
+static inline __device__ uint64_t verify_expect(struct verify_bits *cache,
+						const struct tsw_content *content, uint64_t at,
+						uint32_t unit)
 {
 	const uint32_t in_block = (uint32_t)at & 15;
 	uint32_t low, high;
 
 	if (cache->block != at / 16) {
 		cache->block = at / 16;
-		cache->bits = tsw_philox_block(seed, cache->block);
+		cache->bits = tsw_content_block(content, cache->block);
 	}
 	low = in_block & 8 ? cache->bits.word[2] : cache->bits.word[0];
 	high = in_block & 8 ? cache->bits.word[3] : cache->bits.word[1];
@@ -73,7 +74,7 @@ static inline __device__ uint64_t verify_found_at(const unsigned char *at, uint3
 }
 
 /* A thread walks down a column: what must stand there was filled side by side, so that one block of
- * random bits serves several rows. */
+ * bits serves several rows. */
 __global__ void __launch_bounds__(VERIFY_THREADS)
 	tsw_verify_elements(const struct tsw_verify_task p)
 {
@@ -93,7 +94,7 @@ __global__ void __launch_bounds__(VERIFY_THREADS)
 
 		for (uint64_t b = 0; b < l->elem_size; b += p.unit)
 			differs |= verify_found_at(p.base + at + b, p.unit) !=
-				   verify_expect(&cache, l->seed, source + b, p.unit);
+				   verify_expect(&cache, &l->content, source + b, p.unit);
 		wrong += differs;
 		if (differs && key >= p.from && key < first)
 			first = key;
@@ -110,7 +111,7 @@ __global__ void __launch_bounds__(VERIFY_THREADS) tsw_verify_gaps(const struct t
 	const struct tsw_layout *const l = &p.layout;
 	const uint64_t warps = (uint64_t)gridDim.x * (VERIFY_THREADS / 32);
 	const uint64_t runs = tsw_layout_runs(l);
-	unsigned long long wrong = 0;
+	unsigned long long wrong = 0, first = ~0ull;
 
 	for (uint64_t k = blockIdx.x * (VERIFY_THREADS / 32) + threadIdx.x / 32; k < runs;
 	     k += warps) {
@@ -119,18 +120,23 @@ __global__ void __launch_bounds__(VERIFY_THREADS) tsw_verify_gaps(const struct t
 
 		for (uint64_t block = begin / 16 + threadIdx.x % 32; block * 16 < end;
 		     block += 32) {
-			const struct tsw_philox bits = tsw_philox_block(l->seed, block);
+			const struct tsw_philox bits = tsw_content_block(&l->content, block);
 
 			for (unsigned b = 0; b < 16; b++) {
 				const uint64_t at = block * 16 + b;
 
-				wrong += at >= begin && at < end &&
-					 p.base[at] != tsw_philox_byte(&bits, b);
+				if (at >= begin && at < end &&
+				    p.base[at] != tsw_philox_byte(&bits, b)) {
+					wrong++;
+					first = at < first ? at : first;
+				}
 			}
 		}
 	}
-	if (wrong)
+	if (wrong) {
 		atomicAdd(&p.found->padding_bytes, wrong);
+		atomicMin(&p.found->first_padding, first);
+	}
 }
 
 #endif /* TSW_VERIFY_CUH */

@@ -13,16 +13,17 @@ extern "C" {
 #define TSW_VERIFY_ROWS 64
 
 /* What a check adds up; `first` is the smallest number of a wrong element that is at least the
- * task's `from`, and begins as all ones. */
+ * task's `from`, `first_padding` the first wrong byte of padding: both begin as all ones. */
 struct tsw_verify_found {
-	unsigned long long elements, padding_bytes, first;
+	unsigned long long elements, padding_bytes, first, first_padding;
 };
 
 /* Fills bytes 0 .. nbytes - 1; each block takes 4096 bytes. */
 struct tsw_verify_fill {
 	unsigned char *base;
-	uint64_t nbytes, seed;
+	uint64_t nbytes;
 	uint64_t first; /* the first block of the launch */
+	struct tsw_content content;
 };
 
 /* Elements: block k takes TSW_VERIFY_ROWS rows of 256 columns of one matrix.  Gaps: each warp takes

@@ -797,6 +797,71 @@ START_TEST(capture_as_the_first_call_of_a_process)
 }
 END_TEST
 
+/* Filled on the device as on the host; transposed there it is what the check wants; a flipped bit
+ * is named with its place. */
+static void check_pattern(uint32_t pattern, struct tsw_shape s)
+{
+	const struct tsw_content content = {0x1234567, pattern};
+	const size_t bytes = tsw_shape_bytes(s), at = (2 * s.ld + 7) * s.elem_size;
+	struct tsw_matrices m = {.n = s.n, .ld = s.ld, .elem_size = s.elem_size, .count = 1};
+	struct buffer b = buffer_new(bytes, 0);
+	struct tsw_wrong wrong;
+	const char *differs;
+	unsigned char byte;
+
+	m.base = buffer_matrix(&b);
+	tsw_assert_ok(tsw_fill_content_device(&content, m.base, bytes, NULL, NULL));
+	tsw_content_bytes(&content, 0, b.before + b.offset, bytes);
+	buffer_fetch(&b);
+	differs = tsw_wrong_bytes(b.after, b.before, b.bytes);
+	ck_assert_msg(!differs, "pattern %u: %s", pattern, differs);
+	tsw_assert_ok(tsw_transpose_device(m.base, s.n, s.ld, s.elem_size, NULL));
+	tsw_assert_ok(tsw_check_content_device(&m, &content, 1, NULL, &wrong));
+	ck_assert_uint_eq(wrong.elements + wrong.padding_bytes, 0);
+	CUDA(cudaMemcpy(&byte, b.device + b.offset + at, 1, cudaMemcpyDefault));
+	byte ^= 4;
+	CUDA(cudaMemcpy(b.device + b.offset + at, &byte, 1, cudaMemcpyDefault));
+	tsw_assert_ok(tsw_check_content_device(&m, &content, 1, NULL, &wrong));
+	ck_assert_uint_eq(wrong.elements, 1);
+	ck_assert(wrong.place[0].r == 2 && wrong.place[0].c == 7);
+	ck_assert_uint_eq(wrong.place[0].found[0], byte);
+	ck_assert_uint_eq(wrong.place[0].expected[0], byte ^ 4);
+	buffer_free(&b);
+}
+
+START_TEST(every_pattern_on_the_device)
+{
+	NEED_GPU();
+	for (uint32_t p = 0; p < TSW_PATTERNS; p++)
+		for (size_t w = 0; w < LENGTH(widths); w++)
+			check_pattern(p, (struct tsw_shape){67, 71, widths[w]});
+}
+END_TEST
+
+START_TEST(the_first_byte_of_padding_on_the_device)
+{
+	static const struct tsw_shape s = {300, 303, 4};
+	const size_t bytes = tsw_shape_bytes(s), first = (40 * s.ld + 301) * 4 + 3;
+	struct tsw_wrong wrong;
+	unsigned char *a, five[5];
+
+	NEED_GPU();
+	CUDA(cudaMalloc((void **)&a, bytes));
+	tsw_assert_ok(tsw_fill_device(a, bytes, 5, NULL, NULL));
+	CUDA(cudaMemcpy(five, a + first, 5, cudaMemcpyDefault));
+	for (int i = 0; i < 5; i++)
+		five[i] ^= 0x81;
+	CUDA(cudaMemcpy(a + first, five, 5, cudaMemcpyDefault));
+	tsw_assert_ok(tsw_check_device(a, s.n, s.ld, s.elem_size, 5, 0, NULL, &wrong));
+	ck_assert_uint_eq(wrong.elements, 0);
+	ck_assert_uint_eq(wrong.padding_bytes, 5);
+	ck_assert_uint_eq(wrong.padding_at, first);
+	ck_assert_uint_eq(wrong.padding_found, five[0]);
+	ck_assert_uint_eq(wrong.padding_expected, five[0] ^ 0x81);
+	CUDA(cudaFree(a));
+}
+END_TEST
+
 static Suite *capture_suite(void)
 {
 	Suite *suite = suite_create("capture");
@@ -821,6 +886,8 @@ static Suite *device_suite(void)
 	tcase_add_test(tcase, device_and_host_have_the_same_digest);
 	tcase_add_test(tcase, device_and_host_fill_the_same_bits);
 	tcase_add_test(tcase, the_element_check_on_the_device_sees_one_flipped_bit);
+	tcase_add_test(tcase, every_pattern_on_the_device);
+	tcase_add_test(tcase, the_first_byte_of_padding_on_the_device);
 	tcase_add_test(tcase, batches_of_every_kind);
 	tcase_add_test(tcase, a_batch_of_more_than_65535_matrices);
 	tcase_add_test(tcase, imatcopy_is_as_on_the_host);

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "tileswap.h"
+#include "verify/nvml.h"
 #include "verify/philox.h"
 #include "verify/verify.h"
 
@@ -148,6 +149,93 @@ START_TEST(fills_by_what_there_is)
 }
 END_TEST
 
+/* ---- the other patterns ---------------------------------------------------------------------- */
+
+/* Byte `at` of a pattern, from the sentences in content.h. */
+static unsigned char pattern_byte(uint32_t pattern, uint64_t seed, uint64_t at)
+{
+	uint64_t w = at / 8, word;
+	unsigned bit = (unsigned)((w % 64 + seed % 64) % 64);
+
+	switch (pattern) {
+	case TSW_PATTERN_RANDOM:
+		return (unsigned char)(word_at(seed, at / 4) >> 8 * (at % 4));
+	case TSW_PATTERN_POSITION:
+		word = (w + seed) * 0x9e3779b97f4a7c15u;
+		return (unsigned char)(word >> 8 * (at % 8));
+	case TSW_PATTERN_WALK1:
+		return bit / 8 == at % 8 ? (unsigned char)(1u << bit % 8) : 0;
+	case TSW_PATTERN_WALK0:
+		return bit / 8 == at % 8 ? (unsigned char)~(1u << bit % 8) : 0xff;
+	case TSW_PATTERN_CHECK5:
+		return w % 2 ? 0xaa : 0x55;
+	default:
+		return w % 2 ? 0x55 : 0xaa;
+	}
+}
+
+START_TEST(any_run_of_a_pattern)
+{
+	static const uint64_t places[] = {0, 1, 7, 8, 509, 4097, ((uint64_t)1 << 45) + 3};
+	unsigned char run[300];
+
+	for (uint32_t p = 0; p < TSW_PATTERNS; p++)
+		for (uint64_t seed = SEED; seed < SEED + 70; seed += 23)
+			for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+				for (size_t n = 0; n < sizeof run; n += n < 20 ? 1 : 93) {
+					const struct tsw_content content = {seed, p};
+
+					memset(run, 0xee, sizeof run);
+					tsw_content_bytes(&content, places[i], run, n);
+					for (size_t b = 0; b < n; b++)
+						tsw_require(run[b] == pattern_byte(p, seed,
+										   places[i] + b),
+							    "pattern %u, byte %zu of %zu from %ju",
+							    p, b, n, (uintmax_t)places[i]);
+					ck_assert_uint_eq(run[n], 0xee);
+				}
+}
+END_TEST
+
+/* No two words of position codes are equal, and each tells its place. */
+START_TEST(position_codes_are_unique)
+{
+	const struct tsw_content content = {SEED, TSW_PATTERN_POSITION};
+	uint64_t inverse = 0x9e3779b97f4a7c15u; /* by Newton, mod 2^64 */
+
+	for (int i = 0; i < 6; i++)
+		inverse *= 2 - 0x9e3779b97f4a7c15u * inverse;
+	for (uint64_t w = 0; w < (uint64_t)1 << 60; w = 3 * w + 1)
+		ck_assert(tsw_content_word(&content, w) * inverse - SEED == w);
+}
+END_TEST
+
+START_TEST(fills_with_every_pattern)
+{
+	static const size_t sizes[] = {0, 1, 9, 4095, 1048576, 2100011};
+
+	for (uint32_t p = 0; p < TSW_PATTERNS; p++)
+		for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+			for (int threads = 1; threads < 4; threads += 2) {
+				const struct tsw_content content = {SEED + i, p};
+				struct tsw_guarded g =
+					tsw_guarded_new(sizes[i] + 3, TSW_FLUSH_RIGHT);
+				const char *used = NULL;
+
+				memset(g.p, 0xee, g.bytes);
+				tsw_assert_ok(tsw_fill_content_host(&content, g.p + 3, sizes[i],
+								    threads, &used));
+				ck_assert_int_eq(!strcmp(used, "computed"),
+						 p != TSW_PATTERN_RANDOM);
+				for (size_t b = 0; b < sizes[i]; b++)
+					tsw_require(g.p[3 + b] == pattern_byte(p, SEED + i, b),
+						    "pattern %u, byte %zu of %zu", p, b, sizes[i]);
+				ck_assert(g.p[0] == 0xee && g.p[2] == 0xee);
+				tsw_guarded_free(&g);
+			}
+}
+END_TEST
+
 /* ---- the element check ----------------------------------------------------------------------- */
 
 static const struct tsw_matrices layouts[] = {
@@ -174,6 +262,7 @@ struct batch {
 	struct tsw_matrices m;
 	unsigned char *a, *before;
 	size_t bytes;
+	struct tsw_content content;
 };
 
 static size_t at(const struct tsw_matrices *m, size_t b, size_t r, size_t c)
@@ -181,9 +270,10 @@ static size_t at(const struct tsw_matrices *m, size_t b, size_t r, size_t c)
 	return (b * m->stride + r * m->ld + c) * m->elem_size;
 }
 
-static struct batch batch_new(struct tsw_matrices m, size_t elem_size, int transposed)
+static struct batch batch_with(struct tsw_matrices m, size_t elem_size, int transposed,
+			       uint32_t pattern)
 {
-	struct batch x = {.m = m};
+	struct batch x = {.m = m, .content = {SEED, pattern}};
 
 	x.m.elem_size = elem_size;
 	x.bytes = tsw_batch_bytes(&x.m);
@@ -191,7 +281,7 @@ static struct batch batch_new(struct tsw_matrices m, size_t elem_size, int trans
 	x.before = malloc(x.bytes);
 	ck_assert(x.a && x.before);
 	x.m.base = x.a;
-	tsw_assert_ok(tsw_fill_host_from(TSW_SOURCE_PHILOX, x.before, x.bytes, SEED, 1, NULL));
+	tsw_assert_ok(tsw_fill_content_host(&x.content, x.before, x.bytes, 1, NULL));
 	memcpy(x.a, x.before, x.bytes);
 	for (size_t b = 0; transposed && b < m.count; b++)
 		for (size_t r = 0; r < m.n; r++)
@@ -199,6 +289,11 @@ static struct batch batch_new(struct tsw_matrices m, size_t elem_size, int trans
 				memcpy(x.a + at(&x.m, b, r, c), x.before + at(&x.m, b, c, r),
 				       elem_size);
 	return x;
+}
+
+static struct batch batch_new(struct tsw_matrices m, size_t elem_size, int transposed)
+{
+	return batch_with(m, elem_size, transposed, TSW_PATTERN_RANDOM);
 }
 
 static void batch_free(struct batch *x)
@@ -211,7 +306,7 @@ static struct tsw_wrong check(const struct batch *x, int transposed, int nthread
 {
 	struct tsw_wrong wrong;
 
-	tsw_assert_ok(tsw_check_batch_host(&x->m, SEED, transposed, nthreads, &wrong));
+	tsw_assert_ok(tsw_check_content_host(&x->m, &x->content, transposed, nthreads, &wrong));
 	return wrong;
 }
 
@@ -258,6 +353,60 @@ START_TEST(accepts_what_is_right)
 				ck_wrong(check(&x, transposed, 3), 0, 0);
 				batch_free(&x);
 			}
+}
+END_TEST
+
+/* Every pattern, right, then with a bit flipped at a random place of the span: the element or the
+ * byte of padding is named, with what stands there and what must. */
+START_TEST(looks_for_every_pattern)
+{
+	uint64_t state = tsw_seed();
+
+	for (uint32_t p = 0; p < TSW_PATTERNS; p++)
+		for (size_t i = 0; i < LAYOUTS; i++)
+			for (size_t w = 0; w < WIDTHS; w++) {
+				struct batch x = batch_with(layouts[i], widths[w], 1, p);
+				size_t byte = tsw_random_below(&state, x.bytes);
+				struct tsw_wrong wrong = check(&x, 1, 2);
+				unsigned char before = x.a[byte];
+
+				ck_wrong(wrong, 0, 0);
+				x.a[byte] ^= 0x10;
+				wrong = check(&x, 1, 2);
+				ck_assert_uint_eq(wrong.elements + wrong.padding_bytes, 1);
+				if (wrong.elements) {
+					const struct tsw_wrong_place *at_ = &wrong.place[0];
+					size_t in = byte - at(&x.m, at_->matrix, at_->r, at_->c) -
+						    at_->at;
+
+					ck_assert_uint_lt(in, at_->nbytes);
+					ck_assert_uint_eq(at_->expected[in], before);
+					ck_assert_uint_eq(at_->found[in], before ^ 0x10);
+				} else {
+					ck_assert_uint_eq(wrong.padding_at, byte);
+					ck_assert_uint_eq(wrong.padding_expected, before);
+					ck_assert_uint_eq(wrong.padding_found, before ^ 0x10);
+				}
+				batch_free(&x);
+			}
+}
+END_TEST
+
+START_TEST(names_the_first_byte_of_padding)
+{
+	struct batch x = batch_new(layouts[3], 3, 1);
+	size_t first = at(&x.m, 0, 2, 65) + 4;
+
+	for (int threads = 1; threads < 5; threads++) {
+		x.a[first] ^= 1;
+		x.a[first + 1] ^= 2;
+		x.a[at(&x.m, 0, 63, 66)] ^= 4;
+		ck_wrong(check(&x, 1, threads), 0, 3);
+		ck_assert_uint_eq(check(&x, 1, threads).padding_at, first);
+		memcpy(x.a + first, x.before + first, 2);
+		x.a[at(&x.m, 0, 63, 66)] ^= 4;
+	}
+	batch_free(&x);
 }
 END_TEST
 
@@ -453,19 +602,112 @@ START_TEST(checks_its_arguments)
 }
 END_TEST
 
+/* ---- NVML ------------------------------------------------------------------------------------ */
+
+/* A driver's library, played by this program: "" names the program itself. */
+#define PLAYED __attribute__((visibility("default")))
+
+static int played_init, played_device, played_silent;
+
+PLAYED int nvmlInit_v2(void);
+PLAYED int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, tsw_nvml_device *device);
+PLAYED int nvmlDeviceGetTemperature(tsw_nvml_device device, int sensor, unsigned *celsius);
+PLAYED int nvmlDeviceGetClockInfo(tsw_nvml_device device, int type, unsigned *mhz);
+PLAYED int nvmlDeviceGetPowerUsage(tsw_nvml_device device, unsigned *milliwatts);
+
+int nvmlInit_v2(void)
+{
+	return played_init;
+}
+
+int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, tsw_nvml_device *device)
+{
+	*device = (tsw_nvml_device)(void *)&played_device;
+	return strcmp(bus, "0000:3b:00.0") ? 6 : 0;
+}
+
+int nvmlDeviceGetTemperature(tsw_nvml_device device, int sensor, unsigned *celsius)
+{
+	*celsius = sensor == 0 && (void *)device == &played_device ? 61 : 0;
+	return played_silent;
+}
+
+int nvmlDeviceGetClockInfo(tsw_nvml_device device, int type, unsigned *mhz)
+{
+	*mhz = (void *)device != &played_device ? 0 : type == 1 ? 1755 : type == 2 ? 2619 : 0;
+	return played_silent;
+}
+
+int nvmlDeviceGetPowerUsage(tsw_nvml_device device, unsigned *milliwatts)
+{
+	*milliwatts = (void *)device == &played_device ? 412500 : 0;
+	return played_silent;
+}
+
+static void ck_nothing_known(const struct tsw_nvml *nvml)
+{
+	const struct tsw_health h = tsw_nvml_health(nvml);
+
+	ck_assert(h.temperature_c < 0 && h.power_w < 0 && h.sm_mhz < 0 && h.memory_mhz < 0);
+	ck_assert(h.ecc_corrected < 0 && h.ecc_uncorrected < 0);
+}
+
+START_TEST(asks_nvml_how_a_gpu_is)
+{
+	struct tsw_nvml nvml;
+	struct tsw_health h;
+
+	tsw_assert_ok(tsw_nvml_open("", "0000:3b:00.0", &nvml));
+	h = tsw_nvml_health(&nvml);
+	ck_assert(h.temperature_c == 61 && h.power_w == 412.5);
+	ck_assert(h.sm_mhz == 1755 && h.memory_mhz == 2619);
+	/* A call that is not there, and calls that fail. */
+	ck_assert(h.ecc_corrected < 0 && h.ecc_uncorrected < 0);
+	played_silent = 3;
+	ck_nothing_known(&nvml);
+	played_silent = 0;
+}
+END_TEST
+
+START_TEST(does_without_nvml)
+{
+	struct tsw_nvml nvml = {.device = (tsw_nvml_device)(void *)&played_device};
+
+	tsw_assert_status(tsw_nvml_open("libno-such-library.so.9", "0000:3b:00.0", &nvml),
+			  TSW_ERR_UNSUPPORTED);
+	ck_assert_ptr_nonnull(strstr(tsw_last_error(), "libno-such-library"));
+	ck_nothing_known(&nvml);
+	tsw_assert_status(tsw_nvml_open("", "0000:3c:00.0", &nvml), TSW_ERR_UNSUPPORTED);
+	ck_nothing_known(&nvml);
+	played_init = 9;
+	tsw_assert_status(tsw_nvml_open("", "0000:3b:00.0", &nvml), TSW_ERR_UNSUPPORTED);
+	ck_nothing_known(&nvml);
+	played_init = 0;
+	/* A library without these calls. */
+	tsw_assert_status(tsw_nvml_open("libm.so.6", "0000:3b:00.0", &nvml), TSW_ERR_UNSUPPORTED);
+	ck_nothing_known(&nvml);
+}
+END_TEST
+
 static Suite *verify_suite(void)
 {
 	Suite *suite = suite_create("verify");
 	TCase *fill = tcase_create("fill"), *elements = tcase_create("elements");
+	TCase *nvml = tcase_create("nvml");
 
 	tcase_add_test(fill, known_answers);
 	tcase_add_test(fill, any_run_of_bytes);
 	tcase_add_test(fill, fills_by_philox);
 	tcase_add_test(fill, fills_by_curand_alike);
 	tcase_add_test(fill, fills_by_what_there_is);
+	tcase_add_test(fill, any_run_of_a_pattern);
+	tcase_add_test(fill, position_codes_are_unique);
+	tcase_add_test(fill, fills_with_every_pattern);
 	suite_add_tcase(suite, fill);
 	tcase_add_test(elements, the_span_of_a_batch);
 	tcase_add_test(elements, accepts_what_is_right);
+	tcase_add_test(elements, looks_for_every_pattern);
+	tcase_add_test(elements, names_the_first_byte_of_padding);
 	tcase_add_test(elements, accepts_what_the_library_did);
 	tcase_add_test(elements, notices_a_transpose_that_did_not_happen);
 	tcase_add_test(elements, notices_every_flipped_bit);
@@ -475,6 +717,9 @@ static Suite *verify_suite(void)
 	tcase_add_test(elements, reports_the_first_in_order);
 	tcase_add_test(elements, checks_its_arguments);
 	suite_add_tcase(suite, elements);
+	tcase_add_test(nvml, asks_nvml_how_a_gpu_is);
+	tcase_add_test(nvml, does_without_nvml);
+	suite_add_tcase(suite, nvml);
 	return suite;
 }
 

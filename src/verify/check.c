@@ -1,7 +1,8 @@
 /* The element check in host memory.
  *
- * What must stand in column c of a tile is what was filled into row c: a run of random bytes.  So
- * the expected bytes of a tile are generated run by run into a buffer and compared crosswise:
+ * What must stand in column c of a tile is what was filled into row c: a run of the bytes of a
+ * pattern.  So the expected bytes of a tile are generated run by run into a buffer and compared
+ * crosswise:
  *
  *          matrix                         buffer: run c = bytes of (c, r), (c, r+1), ...
  *         c   c+1                         +---------------+
@@ -31,6 +32,7 @@ struct check {
 /* What one task finds. */
 struct found {
 	uint64_t elements, padding_bytes;
+	uint64_t padding_at; /* all ones: none */
 	unsigned places;
 	uint64_t key[TSW_WRONG_PLACES]; /* ascending */
 };
@@ -49,10 +51,19 @@ static void note(struct found *f, uint64_t key)
 	f->key[at] = key;
 }
 
+static void note_padding(struct found *f, uint64_t at)
+{
+	f->padding_bytes++;
+	if (at < f->padding_at)
+		f->padding_at = at;
+}
+
 static void merge(struct found *all, const struct found *part)
 {
 	all->elements += part->elements;
 	all->padding_bytes += part->padding_bytes;
+	if (part->padding_at < all->padding_at)
+		all->padding_at = part->padding_at;
 	for (unsigned i = 0; i < part->places; i++)
 		note(all, part->key[i]);
 }
@@ -82,12 +93,12 @@ static void expect_tile(const struct check *k, const struct tile *t, size_t at, 
 		unsigned char *run = buffer + i * k->side * piece;
 
 		if (piece == size) {
-			tsw_philox_bytes(k->l.seed, first * size, run, each * size);
+			tsw_content_bytes(&k->l.content, first * size, run, each * size);
 			continue;
 		}
 		for (size_t j = 0; j < each; j++)
-			tsw_philox_bytes(k->l.seed, (first + j) * size + at, run + j * piece,
-					 piece);
+			tsw_content_bytes(&k->l.content, (first + j) * size + at, run + j * piece,
+					  piece);
 	}
 }
 
@@ -168,9 +179,10 @@ static void check_gap(const struct check *k, uint64_t run, struct found *f)
 	while (at < end) {
 		const size_t part = least(sizeof buffer, end - at);
 
-		tsw_philox_bytes(k->l.seed, at, buffer, part);
+		tsw_content_bytes(&k->l.content, at, buffer, part);
 		for (size_t b = 0; b < part; b++)
-			f->padding_bytes += k->base[at + b] != buffer[b];
+			if (k->base[at + b] != buffer[b])
+				note_padding(f, at + b);
 		at += part;
 	}
 }
@@ -204,7 +216,7 @@ static void check_all(const struct check *k, int nthreads, struct found *all)
 #pragma omp parallel num_threads(threads)
 #endif
 	{
-		struct found mine = {0};
+		struct found mine = {.padding_at = UINT64_MAX};
 
 #ifdef _OPENMP
 #pragma omp for schedule(guided) nowait
@@ -225,8 +237,8 @@ size_t tsw_batch_bytes(const struct tsw_matrices *m)
 	return m->n && m->count ? before * m->elem_size + tsw_span_bytes(m) : 0;
 }
 
-tsw_status tsw_layout_of(const struct tsw_matrices *m, uint64_t seed, int transposed,
-			 struct tsw_layout *l)
+tsw_status tsw_layout_of(const struct tsw_matrices *m, const struct tsw_content *content,
+			 int transposed, struct tsw_layout *l)
 {
 	TRY(tsw_check_matrices(m));
 	if (m->array)
@@ -240,7 +252,7 @@ tsw_status tsw_layout_of(const struct tsw_matrices *m, uint64_t seed, int transp
 				 .beside = m->n && m->count > 1 &&
 					   m->stride < (m->n - 1) * m->ld + m->n,
 				 .transposed = transposed != 0,
-				 .seed = seed};
+				 .content = *content};
 	return TSW_OK;
 }
 
@@ -263,17 +275,25 @@ void tsw_wrong_expect(const struct tsw_layout *l, size_t at, struct tsw_wrong_pl
 
 	place->at = at;
 	place->nbytes = (unsigned)least(TSW_WRONG_BYTES, l->elem_size - at);
-	tsw_philox_bytes(l->seed, source * l->elem_size + at, place->expected, place->nbytes);
+	tsw_content_bytes(&l->content, source * l->elem_size + at, place->expected, place->nbytes);
 }
 
-tsw_status tsw_check_batch_host(const struct tsw_matrices *m, uint64_t seed, int transposed,
-				int nthreads, struct tsw_wrong *wrong)
+void tsw_wrong_padding(const struct tsw_layout *l, uint64_t at, unsigned char found,
+		       struct tsw_wrong *wrong)
+{
+	wrong->padding_at = at;
+	wrong->padding_found = found;
+	tsw_content_bytes(&l->content, at, &wrong->padding_expected, 1);
+}
+
+tsw_status tsw_check_content_host(const struct tsw_matrices *m, const struct tsw_content *content,
+				  int transposed, int nthreads, struct tsw_wrong *wrong)
 {
 	struct check k = {.base = m->base, .side = MOST_SIDE};
-	struct found all = {0};
+	struct found all = {.padding_at = UINT64_MAX};
 
 	*wrong = (struct tsw_wrong){0};
-	TRY(tsw_layout_of(m, seed, transposed, &k.l));
+	TRY(tsw_layout_of(m, content, transposed, &k.l));
 	if (m->n == 0 || m->count == 0)
 		return TSW_OK;
 	while (k.side > 8 && k.side * k.side * m->elem_size > BUFFER_BYTES)
@@ -282,6 +302,8 @@ tsw_status tsw_check_batch_host(const struct tsw_matrices *m, uint64_t seed, int
 	check_all(&k, nthreads, &all);
 	wrong->elements = all.elements;
 	wrong->padding_bytes = all.padding_bytes;
+	if (all.padding_bytes)
+		tsw_wrong_padding(&k.l, all.padding_at, k.base[all.padding_at], wrong);
 	wrong->places = all.places;
 	for (unsigned i = 0; i < all.places; i++) {
 		struct tsw_wrong_place *place = &wrong->place[i];

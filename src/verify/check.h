@@ -6,8 +6,8 @@
 #include "verify.h"
 
 /* Checks the arguments and describes the batch. */
-tsw_status tsw_layout_of(const struct tsw_matrices *m, uint64_t seed, int transposed,
-			 struct tsw_layout *l);
+tsw_status tsw_layout_of(const struct tsw_matrices *m, const struct tsw_content *content,
+			 int transposed, struct tsw_layout *l);
 
 /* Elements are numbered by matrix, row and column; the numbers order what is reported. */
 uint64_t tsw_wrong_key(const struct tsw_layout *l, uint64_t matrix, uint64_t r, uint64_t c);
@@ -18,5 +18,9 @@ uint64_t tsw_wrong_place_of(const struct tsw_layout *l, uint64_t key,
 
 /* Fills in what must stand at a place, from byte `at` of the element on. */
 void tsw_wrong_expect(const struct tsw_layout *l, size_t at, struct tsw_wrong_place *place);
+
+/* Fills in the first wrong byte of padding, byte `at` of the span. */
+void tsw_wrong_padding(const struct tsw_layout *l, uint64_t at, unsigned char found,
+		       struct tsw_wrong *wrong);
 
 #endif /* TSW_CHECK_H */

@@ -35,7 +35,7 @@ static tsw_status check_elements(struct tsw_verify_task *p, tsw_stream stream)
 static tsw_status pass(struct tsw_verify_task *p, uint64_t from, int gaps, tsw_stream stream,
 		       struct tsw_verify_found *found)
 {
-	const struct tsw_verify_found none = {0, 0, ~0ull};
+	const struct tsw_verify_found none = {0, 0, ~0ull, ~0ull};
 
 	p->from = from;
 	TRY_CUDA(cudaMemcpyAsync(p->found, &none, sizeof none, cudaMemcpyHostToDevice, stream));
@@ -64,6 +64,17 @@ static tsw_status describe(const struct tsw_verify_task *p, uint64_t key, tsw_st
 	return TSW_OK;
 }
 
+static tsw_status describe_padding(const struct tsw_verify_task *p, uint64_t at, tsw_stream stream,
+				   struct tsw_wrong *wrong)
+{
+	unsigned char byte;
+
+	TRY_CUDA(cudaMemcpyAsync(&byte, p->base + at, 1, cudaMemcpyDefault, stream));
+	TRY_CUDA(cudaStreamSynchronize(stream));
+	tsw_wrong_padding(&p->layout, at, byte, wrong);
+	return TSW_OK;
+}
+
 static tsw_status check(struct tsw_verify_task *p, tsw_stream stream, struct tsw_wrong *wrong)
 {
 	struct tsw_verify_found found;
@@ -71,6 +82,8 @@ static tsw_status check(struct tsw_verify_task *p, tsw_stream stream, struct tsw
 	TRY(pass(p, 0, 1, stream, &found));
 	wrong->elements = found.elements;
 	wrong->padding_bytes = found.padding_bytes;
+	if (found.padding_bytes)
+		TRY(describe_padding(p, found.first_padding, stream, wrong));
 	/* Only a failed check comes here: a pass over the batch for each place to report. */
 	while (found.first != ~0ull && wrong->places < TSW_WRONG_PLACES) {
 		TRY(describe(p, found.first, stream, &wrong->place[wrong->places]));
@@ -80,15 +93,15 @@ static tsw_status check(struct tsw_verify_task *p, tsw_stream stream, struct tsw
 	return TSW_OK;
 }
 
-tsw_status tsw_check_batch_device(const struct tsw_matrices *m, uint64_t seed, int transposed,
-				  tsw_stream stream, struct tsw_wrong *wrong)
+tsw_status tsw_check_content_device(const struct tsw_matrices *m, const struct tsw_content *content,
+				    int transposed, tsw_stream stream, struct tsw_wrong *wrong)
 {
 	struct tsw_verify_task p = {.unit = (uint32_t)tsw_elem_unit(m->elem_size)};
 	tsw_status status;
 	void *address, *found;
 
 	*wrong = (struct tsw_wrong){0};
-	TRY(tsw_layout_of(m, seed, transposed, &p.layout));
+	TRY(tsw_layout_of(m, content, transposed, &p.layout));
 	TRY(tsw_check_alignment(m));
 	TRY(tsw_cuda_usable());
 	if (m->n == 0 || m->count == 0)
@@ -105,10 +118,10 @@ tsw_status tsw_check_batch_device(const struct tsw_matrices *m, uint64_t seed, i
 
 #else
 
-tsw_status tsw_check_batch_device(const struct tsw_matrices *m, uint64_t seed, int transposed,
-				  tsw_stream stream, struct tsw_wrong *wrong)
+tsw_status tsw_check_content_device(const struct tsw_matrices *m, const struct tsw_content *content,
+				    int transposed, tsw_stream stream, struct tsw_wrong *wrong)
 {
-	(void)m, (void)seed, (void)transposed, (void)stream, (void)wrong;
+	(void)m, (void)content, (void)transposed, (void)stream, (void)wrong;
 	return tsw_fail(TSW_ERR_NO_CUDA, "this build of tileswap has no CUDA support");
 }
 

@@ -36,6 +36,7 @@ tsw_status tsw_device_query(int index, struct tsw_device *out)
 				   .total_bytes = total,
 				   .free_bytes = available};
 	snprintf(out->name, sizeof out->name, "%s", properties.name);
+	TRY_CUDA(cudaDeviceGetPCIBusId(out->pci, sizeof out->pci, index));
 	return TSW_OK;
 }
 
@@ -61,6 +62,12 @@ tsw_status tsw_device_alloc(size_t nbytes, void **p)
 tsw_status tsw_device_free(void *p)
 {
 	TRY_CUDA(cudaFree(p));
+	return TSW_OK;
+}
+
+tsw_status tsw_device_copy(void *to, const void *from, size_t nbytes)
+{
+	TRY_CUDA(cudaMemcpy(to, from, nbytes, cudaMemcpyDefault));
 	return TSW_OK;
 }
 
@@ -135,6 +142,14 @@ tsw_status tsw_device_alloc(size_t nbytes, void **p)
 tsw_status tsw_device_free(void *p)
 {
 	(void)p;
+	return absent();
+}
+
+tsw_status tsw_device_copy(void *to, const void *from, size_t nbytes)
+{
+	(void)to;
+	(void)from;
+	(void)nbytes;
 	return absent();
 }
 

@@ -8,6 +8,7 @@
 struct tsw_device {
 	int index;
 	char name[256];
+	char pci[32];	  /* "0000:3b:00.0" */
 	int major, minor; /* compute capability */
 	uint64_t total_bytes, free_bytes;
 };
@@ -26,6 +27,9 @@ tsw_status tsw_device_use(int index); /* makes it the current one */
 /* Memory of the current device. */
 tsw_status tsw_device_alloc(size_t nbytes, void **p);
 tsw_status tsw_device_free(void *p);
+
+/* Copies between host and the current device, either way, and waits. */
+tsw_status tsw_device_copy(void *to, const void *from, size_t nbytes);
 
 /* Milliseconds that the current device takes for what `work(arg)` queues on the legacy default
  * stream; returns when it is done. */

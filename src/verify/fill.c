@@ -1,4 +1,4 @@
-/* Filling host memory with random bits. */
+/* Filling host memory. */
 #include "verify.h"
 
 #include "../cpu/cpu.h"
@@ -18,14 +18,15 @@
 /* cuRAND's generators are slow to start and to seek: each gets this much at least. */
 #define SHARE_BYTES ((size_t)16 << 20)
 
-static void fill_by_philox(unsigned char *a, size_t nbytes, uint64_t seed, int nthreads)
+static void fill_computed(const struct tsw_content *content, unsigned char *a, size_t nbytes,
+			  int nthreads)
 {
 	const size_t pieces = nbytes / PIECE + (nbytes % PIECE != 0);
 	const int most = tsw_cpu_threads(nthreads);
 	const int threads = pieces < (size_t)most ? (int)pieces : most;
 
 	if (threads <= 1) {
-		tsw_philox_bytes(seed, 0, a, nbytes);
+		tsw_content_bytes(content, 0, a, nbytes);
 		return;
 	}
 #ifdef _OPENMP
@@ -34,7 +35,7 @@ static void fill_by_philox(unsigned char *a, size_t nbytes, uint64_t seed, int n
 	for (size_t p = 0; p < pieces; p++) {
 		const size_t at = p * PIECE, left = nbytes - at;
 
-		tsw_philox_bytes(seed, at, a + at, left < PIECE ? left : PIECE);
+		tsw_content_bytes(content, at, a + at, left < PIECE ? left : PIECE);
 	}
 }
 
@@ -117,6 +118,7 @@ static tsw_status fill_by_curand(unsigned char *a, size_t nbytes, uint64_t seed,
 tsw_status tsw_fill_host_from(enum tsw_source source, void *a, size_t nbytes, uint64_t seed,
 			      int nthreads, const char **used)
 {
+	const struct tsw_content content = {seed, TSW_PATTERN_RANDOM};
 	const char *by = "curand";
 	tsw_status status = source == TSW_SOURCE_PHILOX ? TSW_ERR_UNSUPPORTED
 							: fill_by_curand(a, nbytes, seed, nthreads);
@@ -125,10 +127,21 @@ tsw_status tsw_fill_host_from(enum tsw_source source, void *a, size_t nbytes, ui
 		return status;
 	if (status != TSW_OK) {
 		tsw_forget_failure();
-		fill_by_philox(a, nbytes, seed, nthreads);
+		fill_computed(&content, a, nbytes, nthreads);
 		by = "philox";
 	}
 	if (used)
 		*used = by;
+	return TSW_OK;
+}
+
+tsw_status tsw_fill_content_host(const struct tsw_content *content, void *a, size_t nbytes,
+				 int nthreads, const char **used)
+{
+	if (content->pattern == TSW_PATTERN_RANDOM)
+		return tsw_fill_host(a, nbytes, content->seed, nthreads, used);
+	fill_computed(content, a, nbytes, nthreads);
+	if (used)
+		*used = "computed";
 	return TSW_OK;
 }

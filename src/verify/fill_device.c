@@ -1,4 +1,4 @@
-/* Filling device memory with random bits. */
+/* Filling device memory. */
 #include "verify.h"
 
 #include "../status.h"
@@ -15,11 +15,12 @@
 /* cuRAND writes vectors of four words. */
 #define VECTOR_BYTES 16
 
-static tsw_status fill_by_philox(void *a, size_t nbytes, uint64_t seed, tsw_stream stream)
+static tsw_status fill_computed(const struct tsw_content *content, void *a, size_t nbytes,
+				tsw_stream stream)
 {
 	const struct tsw_kernel *kernel = tsw_kernel_fill();
 	const uint64_t blocks = tsw_tile_count(nbytes, kernel->tile), limit = tsw_cuda_grid(0);
-	struct tsw_verify_fill p = {.nbytes = nbytes, .seed = seed};
+	struct tsw_verify_fill p = {.nbytes = nbytes, .content = *content};
 	void *address;
 
 	TRY(tsw_cuda_reach(a, "a", &address));
@@ -96,6 +97,7 @@ static tsw_status fill_by_curand(void *a, size_t nbytes, uint64_t seed, tsw_stre
 tsw_status tsw_fill_device_from(enum tsw_source source, void *a, size_t nbytes, uint64_t seed,
 				tsw_stream stream, const char **used)
 {
+	const struct tsw_content content = {seed, TSW_PATTERN_RANDOM};
 	const char *by = "curand";
 	tsw_status status = TSW_ERR_UNSUPPORTED;
 
@@ -107,11 +109,24 @@ tsw_status tsw_fill_device_from(enum tsw_source source, void *a, size_t nbytes, 
 	if (status != TSW_OK) {
 		tsw_forget_failure();
 		if (nbytes)
-			TRY(fill_by_philox(a, nbytes, seed, stream));
+			TRY(fill_computed(&content, a, nbytes, stream));
 		by = "philox";
 	}
 	if (used)
 		*used = by;
+	return TSW_OK;
+}
+
+tsw_status tsw_fill_content_device(const struct tsw_content *content, void *a, size_t nbytes,
+				   tsw_stream stream, const char **used)
+{
+	if (content->pattern == TSW_PATTERN_RANDOM)
+		return tsw_fill_device(a, nbytes, content->seed, stream, used);
+	TRY(tsw_cuda_usable());
+	if (nbytes)
+		TRY(fill_computed(content, a, nbytes, stream));
+	if (used)
+		*used = "computed";
 	return TSW_OK;
 }
 
@@ -122,6 +137,12 @@ tsw_status tsw_fill_device_from(enum tsw_source source, void *a, size_t nbytes, 
 {
 	(void)source, (void)a, (void)nbytes, (void)seed, (void)stream, (void)used;
 	return tsw_fail(TSW_ERR_NO_CUDA, "this build of tileswap has no CUDA support");
+}
+
+tsw_status tsw_fill_content_device(const struct tsw_content *content, void *a, size_t nbytes,
+				   tsw_stream stream, const char **used)
+{
+	return tsw_fill_device(a, nbytes, content->seed, stream, used);
 }
 
 #endif

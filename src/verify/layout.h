@@ -15,13 +15,13 @@
 #ifndef TSW_LAYOUT_H
 #define TSW_LAYOUT_H
 
-#include "../tilepair.h"
+#include "content.h"
 
 struct tsw_layout {
 	uint64_t n, ld, elem_size, stride, count; /* ld and stride in elements */
 	uint32_t beside;			  /* the matrices lie side by side */
 	uint32_t transposed;			  /* (r, c) must hold what was at (c, r) */
-	uint64_t seed;
+	struct tsw_content content;		  /* what the whole span was filled with */
 };
 
 /* The element of the span that is element (r, c) of matrix b. */

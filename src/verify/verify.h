@@ -1,10 +1,9 @@
 /* Verifying a transpose without a second matrix: for the tool, the benchmarks and the tests; no
  * part of the library.
  *
- * A matrix, or a batch of them, is filled with random bits over its whole span, padding included:
- * byte b of the span is byte b of the little-endian 32-bit word stream of philox.h.  What must
- * stand anywhere, before or after a transpose, can then be computed from the seed and the place
- * alone.
+ * A matrix, or a batch of them, is filled over its whole span, padding included, with random bits
+ * or another pattern of content.h.  What must stand anywhere, before or after a transpose, can then
+ * be computed from the seed and the place alone.
  *
  * Every tsw_status comes with a detail (tsw_last_error()).  "Device" calls work on the current
  * device, on memory that it can reach, and return when the work is done; a build without CUDA
@@ -14,10 +13,11 @@
 #define TSW_VERIFY_H
 
 #include "../matrices.h"
+#include "content.h"
 
 /* ---- filling --------------------------------------------------------------------------------- */
 
-/* Who makes the bits.  Both make the same ones; cuRAND is loaded when it is first wanted. */
+/* Who makes random bits.  Both make the same ones; cuRAND is loaded when it is first wanted. */
 enum tsw_source {
 	TSW_SOURCE_AUTO,   /* cuRAND where it is installed, else our own Philox */
 	TSW_SOURCE_CURAND, /* TSW_ERR_UNSUPPORTED where it is not installed */
@@ -46,10 +46,20 @@ static inline tsw_status tsw_fill_device(void *a, size_t nbytes, uint64_t seed, 
 	return tsw_fill_device_from(TSW_SOURCE_AUTO, a, nbytes, seed, stream, used);
 }
 
+/* Any pattern: random bits as above, the others are "computed". */
+tsw_status tsw_fill_content_host(const struct tsw_content *content, void *a, size_t nbytes,
+				 int nthreads, const char **used);
+tsw_status tsw_fill_content_device(const struct tsw_content *content, void *a, size_t nbytes,
+				   tsw_stream stream, const char **used);
+
 /* TSW_OK if cuRAND can be loaded here. */
 tsw_status tsw_curand_usable(void);
 
-/* Bytes offset .. offset + nbytes - 1 of the stream of `seed`, by the calling thread. */
+/* Bytes offset .. offset + nbytes - 1 of what a span is filled with, by the calling thread. */
+void tsw_content_bytes(const struct tsw_content *content, uint64_t offset, void *out,
+		       size_t nbytes);
+
+/* The same of random bits. */
 void tsw_philox_bytes(uint64_t seed, uint64_t offset, void *out, size_t nbytes);
 
 /* ---- checking -------------------------------------------------------------------------------- */
@@ -69,7 +79,9 @@ struct tsw_wrong_place {
 struct tsw_wrong {
 	uint64_t elements;	/* elements that are not as they must be */
 	uint64_t padding_bytes; /* bytes of the span outside every matrix that were changed */
-	unsigned places;	/* the first of the wrong elements, by matrix, row, column */
+	uint64_t padding_at;	/* the first of them, a byte of the span, if there is one */
+	unsigned char padding_expected, padding_found;
+	unsigned places; /* the first of the wrong elements, by matrix, row, column */
 	struct tsw_wrong_place place[TSW_WRONG_PLACES];
 };
 
@@ -81,10 +93,28 @@ size_t tsw_batch_bytes(const struct tsw_matrices *m);
  * stand there after one continuous fill of the batch and, if `transposed`, one transpose of each
  * matrix.  A difference is no failure of the call: it is in *wrong.  m as for tsw_batch_bytes(); a
  * pointer array gives TSW_ERR_UNSUPPORTED. */
-tsw_status tsw_check_batch_host(const struct tsw_matrices *m, uint64_t seed, int transposed,
-				int nthreads, struct tsw_wrong *wrong);
-tsw_status tsw_check_batch_device(const struct tsw_matrices *m, uint64_t seed, int transposed,
-				  tsw_stream stream, struct tsw_wrong *wrong);
+tsw_status tsw_check_content_host(const struct tsw_matrices *m, const struct tsw_content *content,
+				  int transposed, int nthreads, struct tsw_wrong *wrong);
+tsw_status tsw_check_content_device(const struct tsw_matrices *m, const struct tsw_content *content,
+				    int transposed, tsw_stream stream, struct tsw_wrong *wrong);
+
+/* The same after a fill with random bits. */
+static inline tsw_status tsw_check_batch_host(const struct tsw_matrices *m, uint64_t seed,
+					      int transposed, int nthreads, struct tsw_wrong *wrong)
+{
+	const struct tsw_content content = {seed, TSW_PATTERN_RANDOM};
+
+	return tsw_check_content_host(m, &content, transposed, nthreads, wrong);
+}
+
+static inline tsw_status tsw_check_batch_device(const struct tsw_matrices *m, uint64_t seed,
+						int transposed, tsw_stream stream,
+						struct tsw_wrong *wrong)
+{
+	const struct tsw_content content = {seed, TSW_PATTERN_RANDOM};
+
+	return tsw_check_content_device(m, &content, transposed, stream, wrong);
+}
 
 /* The same of one matrix. */
 static inline tsw_status tsw_check_host(const void *a, size_t n, size_t ld, size_t elem_size,
