@@ -7,7 +7,8 @@
 # sanitize  the device suite at small sizes under compute-sanitizer: memcheck, racecheck, initcheck,
 #           synccheck
 # sass      the machine code of the kernels holds no form of cp.async that ptxas is known to get wrong
-# stress    `tileswap stress` at the largest n that fits, 4- and 8-byte elements
+# stress    `tileswap stress` at the largest n that fits, elements of 1, 2, 4, 8 and 16 bytes, a minute
+#           each (STRESS_SECONDS)
 # bench     bench/run-gpu.sh
 #
 # Logs and JSON go to OUTDIR; a table of the stages comes last.  CUDA_ARCH narrows the build.
@@ -40,7 +41,8 @@ sanitize() { # tool, how small
 }
 
 stress() {
-	stage "stress-$1" "$build/tileswap" stress --device cuda --elem-size "$1" --rounds "${STRESS_ROUNDS:-1}" --json
+	stage "stress-$1" "$build/tileswap" stress --device cuda --elem-size "$1" \
+		--seconds "${STRESS_SECONDS:-60}" --json
 }
 
 # Of kernels/device.cuh's warning: an odd uniform register as a descriptor is an illegal instruction.
@@ -66,8 +68,9 @@ for what in "$@"; do
 		;;
 	sass) stage sass sass ;;
 	stress)
-		stress 4
-		stress 8
+		for bytes in 1 2 4 8 16; do
+			stress "$bytes"
+		done
 		;;
 	bench) stage bench env OUT="$out" BUILD="$build" bench/run-gpu.sh ;;
 	*)

@@ -5,7 +5,8 @@
 #     tests/mutate.sh [TABLE...]           (default: tests/mutants/*.txt)
 #
 # A row of a table is a suite, a file, what the fault is, and a sed expression that seeds it, with
-# " | " between them.  The suite may be preceded by VARIABLE=value for its environment.  A fault
+# " | " between them.  The suite is a program of tests/ or a script there (it has a slash in its name);
+# VARIABLE=value before it is for its environment.  A fault
 # counts as found if the suite fails, crashes or hangs.  An expression that changes nothing, or a
 # mutant that does not compile, is a failure: the table is out of date.
 #
@@ -54,19 +55,22 @@ seconds=400 # a hang is found, too
 export TSW_SEED=${TSW_SEED:-1} # the same faults are found every time
 found=0 bad=0
 
-# Builds the suite's program: 0 if that worked.
+# Builds the suite's program, for a script the tool: 0 if that worked.
 build() {
-	"${make[@]}" "$work/build/tests/$1" >"$work/log" 2>&1
+	local program=$work/build/tests/$1
+	[[ $1 != */* ]] || program=$work/build/tileswap
+	"${make[@]}" "$program" >"$work/log" 2>&1
 }
 
 # The suite's exit status; words of its environment come first.  Its first failure ends it: the pipe
 # is closed, and the next line it prints is its last.
 run() {
-	local suite=$1 ended
+	local program=$work/build/tests/$1 ended
+	[[ $1 != */* ]] || program=$work/tests/$1
 	shift
 	{
-		timeout "$seconds" env CK_TAP_LOG_FILE_NAME=- "$@" "$work/build/tests/$suite" 2>&1 |
-			awk '{ print } /^not ok/ { exit 1 }' >"$work/log"
+		timeout "$seconds" env CK_TAP_LOG_FILE_NAME=- TILESWAP="$work/build/tileswap" "$@" "$program" 2>&1 |
+			awk '{ print } /^not ok|^FAIL / { exit 1 }' >"$work/log"
 		ended=("${PIPESTATUS[@]}")
 	} 2>/dev/null # bash tells of crashes
 	[ "${ended[1]}" -eq 0 ] && return "${ended[0]}"
@@ -82,7 +86,7 @@ reason() {
 	local rc=$1
 	case $rc in
 	124) echo "hangs" ;;
-	1) sed -nE 's/^not ok [0-9]+ - [^:]*:[^:]*:([a-z_0-9]+): .*/\1/p' "$work/log" ;;
+	1) sed -nE 's/^not ok [0-9]+ - [^:]*:[^:]*:([a-z_0-9]+): .*/\1/p; s/^FAIL ([^:]*).*/\1/p' "$work/log" ;;
 	*) [ "$rc" -gt 128 ] && echo "signal $((rc - 128))" || echo "exit $rc" ;;
 	esac
 }

@@ -1,5 +1,4 @@
-/* tileswap stress: fill, digest, transpose an odd number of times, digest, compare every element.
- */
+/* tileswap stress: rounds of fill, digest, transpose, digest, compare, on each device at once. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,95 +6,15 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "../verify/device.h"
-#include "arena.h"
 #include "cli.h"
 #include "hostmem.h"
-#include "json.h"
 #include "number.h"
-#include "progress.h"
 #include "signals.h"
+#include "stress.h"
 
-#define TRANSPOSES 3		/* odd: an even number would pass a transpose that does nothing */
-#define PASSES (TRANSPOSES + 4) /* fill, digest, transposes, digest, check */
 #define DEFAULT_ELEM_SIZE 4
 
-struct round {
-	uint64_t number, seed;
-	const char *fill;
-	double time_ms, gb_per_s; /* of one transpose, the median */
-	int digest_differs;
-	struct tsw_wrong wrong;
-};
-
-struct totals {
-	uint64_t rounds, bad_rounds, wrong, wrong_padding_bytes;
-	double begun, bytes, time_ms;
-};
-
-/* ---- a round --------------------------------------------------------------------------------- */
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static tsw_status transpose_all(struct arena *arena, struct round *r)
-{
-	double times[TRANSPOSES], n = (double)arena->n;
-
-	for (int i = 0; i < TRANSPOSES; i++) {
-		tsw_status status = arena_transpose(arena, &times[i]);
-
-		if (status)
-			return status;
-		progress_add("transposing", arena->span_bytes);
-	}
-	qsort(times, TRANSPOSES, sizeof *times, compare_doubles);
-	r->time_ms = times[TRANSPOSES / 2];
-	r->gb_per_s = r->time_ms > 0 ? 2 * n * n * (double)arena->elem_size / r->time_ms / 1e6 : 0;
-	return TSW_OK;
-}
-
-/* The steps in order; a signal is looked for between them. */
-static tsw_status step(struct arena *arena, struct round *r, int number, tsw_digest digests[2])
-{
-	switch (number) {
-	case 0:
-		return arena_fill(arena, r->seed, &r->fill);
-	case 1:
-		return arena_digest(arena, 0, &digests[0]);
-	case 2:
-		return transpose_all(arena, r);
-	case 3:
-		return arena_digest(arena, 1, &digests[1]);
-	default:
-		return arena_check(arena, r->seed, &r->wrong);
-	}
-}
-
-/* EXIT_OK also for a round that was stopped by a signal or found something wrong. */
-static int run_round(struct arena *arena, struct round *r)
-{
-	static const char *const names[] = {"filling", "digesting", "transposing", "digesting",
-					    "checking"};
-	tsw_digest digests[2] = {{0, 0}, {0, 0}};
-
-	for (int i = 0; i < 5 && !signals_noted(); i++) {
-		progress_add(names[i], 0);
-		if (step(arena, r, i, digests)) {
-			complain("%s, %s: %s", arena->name, names[i], tsw_last_error());
-			return EXIT_FAILED;
-		}
-		if (i != 2)
-			progress_add(names[i], arena->span_bytes);
-	}
-	r->digest_differs =
-		digests[0].placed != digests[1].placed || digests[0].values != digests[1].values;
-	return EXIT_OK;
-}
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 /* Round 1 takes the seed itself, so that any round can be repeated by the seed it prints. */
 static uint64_t round_seed(uint64_t seed, uint64_t number)
@@ -109,162 +28,109 @@ static uint64_t round_seed(uint64_t seed, uint64_t number)
 	return z ^ z >> 31;
 }
 
-/* ---- what is printed ------------------------------------------------------------------------- */
-
-static int is_bad(const struct round *r)
+/* The patterns in turn, unless one was asked for. */
+static uint32_t round_pattern(const struct options *o, uint64_t number)
 {
-	return r->digest_differs || r->wrong.elements || r->wrong.padding_bytes;
+	if (o->pattern > PATTERN_CYCLE)
+		return (uint32_t)(o->pattern - PATTERN_CYCLE - 1);
+	return (uint32_t)((number - 1) % TSW_PATTERNS);
 }
 
-static void round_json(const struct arena *arena, const struct round *r)
+static void count(struct worker *w, const struct round *r)
 {
-	struct json j;
+	struct totals *t = &w->totals;
+	const enum fault fault = fault_of(r);
 
-	json_begin(&j, stdout);
-	json_text(&j, "command", "stress");
-	json_text(&j, "kind", "round");
-	json_whole(&j, "round", r->number);
-	json_text(&j, "device", arena->name);
-	json_whole(&j, "n", arena->n);
-	json_whole(&j, "ld", arena->ld);
-	json_whole(&j, "elem_size", arena->elem_size);
-	json_hex(&j, "seed", r->seed);
-	json_text(&j, "fill", r->fill);
-	json_whole(&j, "transposes", TRANSPOSES);
-	json_real(&j, "time_ms", r->time_ms);
-	json_real(&j, "gb_per_s", r->gb_per_s);
-	json_bool(&j, "digest_equal", !r->digest_differs);
-	json_whole(&j, "wrong", r->wrong.elements);
-	json_whole(&j, "wrong_padding_bytes", r->wrong.padding_bytes);
-	json_end(&j);
-}
-
-static void round_text(const struct arena *arena, const struct round *r)
-{
-	printf("round %" PRIu64 ": %s n=%zu ld=%zu elem_size=%zu seed=%016" PRIx64
-	       " fill=%s time_ms=%.3f gb_per_s=%.3f digest=%s wrong=%" PRIu64
-	       " wrong_padding_bytes=%" PRIu64 "\n",
-	       r->number, arena->name, arena->n, arena->ld, arena->elem_size, r->seed, r->fill,
-	       r->time_ms, r->gb_per_s, r->digest_differs ? "differs" : "equal", r->wrong.elements,
-	       r->wrong.padding_bytes);
-}
-
-static void hex(const unsigned char *bytes, unsigned n, char text[2 * TSW_WRONG_BYTES + 1])
-{
-	text[0] = '\0';
-	for (unsigned i = 0; i < n; i++)
-		sprintf(text + 2 * i, "%02x", bytes[i]);
-}
-
-static void complain_of(const struct arena *arena, const struct round *r,
-			const struct tsw_wrong_place *w)
-{
-	char expected[2 * TSW_WRONG_BYTES + 1], found[2 * TSW_WRONG_BYTES + 1];
-
-	hex(w->expected, w->nbytes, expected);
-	hex(w->found, w->nbytes, found);
-	complain("%s, round %" PRIu64 ": element (%" PRIu64 ", %" PRIu64 ") from byte %" PRIu64
-		 " is %s, not %s",
-		 arena->name, r->number, w->r, w->c, w->at, found, expected);
-}
-
-static void print_round(const struct options *o, const struct arena *arena, const struct round *r)
-{
-	progress_hide();
-	(o->json ? round_json : round_text)(arena, r);
-	fflush(stdout); /* a failure is noticed by ferror() */
-	for (unsigned i = 0; i < r->wrong.places; i++)
-		complain_of(arena, r, &r->wrong.place[i]);
-}
-
-static void print_summary(const struct options *o, const struct totals *t)
-{
-	double time_ms = 1e3 * (seconds_now() - t->begun);
-	double gb_per_s = t->time_ms > 0 ? t->bytes / t->time_ms / 1e6 : 0;
-	struct json j;
-
-	if (!o->json) {
-		printf("summary: rounds=%" PRIu64 " bad_rounds=%" PRIu64 " wrong=%" PRIu64
-		       " wrong_padding_bytes=%" PRIu64 " gb_per_s=%.3f time_ms=%.3f\n",
-		       t->rounds, t->bad_rounds, t->wrong, t->wrong_padding_bytes, gb_per_s,
-		       time_ms);
-		return;
-	}
-	json_begin(&j, stdout);
-	json_text(&j, "command", "stress");
-	json_text(&j, "kind", "summary");
-	json_whole(&j, "rounds", t->rounds);
-	json_whole(&j, "bad_rounds", t->bad_rounds);
-	json_whole(&j, "wrong", t->wrong);
-	json_whole(&j, "wrong_padding_bytes", t->wrong_padding_bytes);
-	json_real(&j, "gb_per_s", gb_per_s);
-	json_real(&j, "time_ms", time_ms);
-	json_end(&j);
-}
-
-/* ---- rounds ---------------------------------------------------------------------------------- */
-
-static void count(struct totals *t, const struct arena *arena, const struct round *r)
-{
 	t->rounds++;
-	t->bad_rounds += (uint64_t)is_bad(r);
+	t->bad_rounds += fault != FAULT_NONE;
+	t->faults[fault]++;
 	t->wrong += r->wrong.elements;
 	t->wrong_padding_bytes += r->wrong.padding_bytes;
-	t->bytes += 2.0 * (double)arena->n * (double)arena->n * (double)arena->elem_size;
+	t->bytes += 2 * (uint64_t)w->arena.n * w->arena.n * w->arena.elem_size;
 	t->time_ms += r->time_ms;
+	if (r->health.temperature_c > t->temperature_max)
+		t->temperature_max = r->health.temperature_c;
 }
 
-static int goes_on(const struct options *o, const struct totals *t, uint64_t number)
+static int goes_on(const struct stress *s, uint64_t number)
 {
+	const struct options *o = s->o;
 	uint64_t rounds = given(o, OPT_ROUNDS) ? o->rounds : given(o, OPT_SECONDS) ? UINT64_MAX : 1;
 
 	if (signals_noted() || ferror(stdout) || number > rounds)
 		return 0;
-	return number == 1 || !given(o, OPT_SECONDS) || seconds_now() - t->begun < o->seconds;
+	return number == 1 || !given(o, OPT_SECONDS) || seconds_now() - s->begun < o->seconds;
 }
 
-static int run_rounds(const struct options *o, struct arena *arenas, int n, uint64_t seed,
-		      struct totals *t)
+static int run_rounds(struct worker *w)
 {
-	for (uint64_t number = 1; goes_on(o, t, number); number++)
-		for (int i = 0; i < n; i++) {
-			struct round r = {.number = number, .seed = round_seed(seed, number)};
-			int result;
+	struct stress *s = w->all;
 
-			progress_begin(o->show, PASSES * arenas[i].span_bytes);
-			result = run_round(&arenas[i], &r);
-			progress_end();
-			if (result)
-				return result;
-			if (signals_noted())
-				break;
-			count(t, &arenas[i], &r);
-			print_round(o, &arenas[i], &r);
-		}
+	for (uint64_t number = 1; goes_on(s, number); number++) {
+		struct round r = {.number = number,
+				  .content = {.seed = round_seed(s->seed, number),
+					      .pattern = round_pattern(s->o, number)}};
+		int result = round_run(w, &r);
+
+		if (result)
+			return result;
+		if (signals_noted())
+			break;
+		pthread_mutex_lock(&s->lock);
+		count(w, &r);
+		print_round(w, &r);
+		pthread_mutex_unlock(&s->lock);
+	}
 	return EXIT_OK;
+}
+
+/* A device that fails ends alone: the others go on. */
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	int result = run_rounds(w);
+
+	pthread_mutex_lock(&w->all->lock);
+	w->result = result;
+	w->ended = 1;
+	pthread_cond_signal(&w->all->ended);
+	pthread_mutex_unlock(&w->all->lock);
+	return NULL;
 }
 
 /* ---- setting up ------------------------------------------------------------------------------ */
 
-/* How many arenas --device asks for, in `arenas`, which has room for the host and every device;
- * 0 after a complaint. */
-static int choose(const struct options *o, struct arena *arenas)
+static struct worker *add_worker(struct stress *s, int device)
 {
-	tsw_status cuda = o->device == DEVICE_CPU ? TSW_ERR_NO_CUDA : tsw_cuda_status();
-	int n = 0;
+	struct worker *w = &s->workers[s->count++];
 
-	if (o->device == DEVICE_CUDA && cuda) {
+	w->all = s;
+	w->totals.temperature_max = -1;
+	w->now.number = 1;
+	w->step = "starting";
+	arena_init(&w->arena, device, s->o->threads);
+	return w;
+}
+
+/* Makes the workers that --device asks for; there is room for the host and every device.  0, or an
+ * exit code after a complaint. */
+static int choose(struct stress *s)
+{
+	const enum device device = (enum device)s->o->device;
+	tsw_status cuda = device == DEVICE_CPU ? TSW_ERR_NO_CUDA : tsw_cuda_status();
+
+	if (device == DEVICE_CUDA && cuda) {
 		complain("--device cuda: %s", tsw_last_error());
-		return 0;
+		return EXIT_NO_BACKEND;
 	}
-	if (o->device == DEVICE_ALL && cuda)
+	if (device == DEVICE_ALL && cuda)
 		complain("only the host is here: %s", tsw_last_error());
 	if (!cuda)
-		for (int i = 0; i < (o->device == DEVICE_ALL ? tsw_device_count() : 1); i++)
-			arena_init(&arenas[n++], i, o->threads);
-	if (o->device == DEVICE_ALL || !n)
-		arena_init(&arenas[n++], -1, o->threads);
-	return n;
+		for (int i = 0; i < (device == DEVICE_ALL ? tsw_device_count() : 1); i++)
+			add_worker(s, i);
+	if (device == DEVICE_ALL || !s->count)
+		add_worker(s, -1);
+	return EXIT_OK;
 }
 
 static int no_room(const struct arena *arena, size_t elem_size, uint64_t bytes)
@@ -274,15 +140,17 @@ static int no_room(const struct arena *arena, size_t elem_size, uint64_t bytes)
 	return EXIT_FAILED;
 }
 
-/* Without --n and --memory the size is ours to choose, so a little less is tried where the memory
- * that is free is not free in one piece. */
-static int alloc_what_fits(struct arena *arena, size_t elem_size)
+/* Where the size is ours to choose, a little less is tried if the memory that is free is not free
+ * in one piece. */
+static int alloc_what_fits(struct arena *arena, unsigned percent, size_t elem_size)
 {
-	uint64_t bytes;
+	uint64_t bytes = 0;
 	size_t n;
-	tsw_status status = arena_spare(arena, &bytes);
+	tsw_status status = arena->device < 0 ? TSW_OK : arena_warm_up(arena);
 
-	for (int tries = 0; !status && tries < 16; tries++) {
+	if (!status)
+		status = arena_spare(arena, percent, &bytes);
+	for (int tries = 0; !status && tries < 32; tries++) {
 		n = largest_n(bytes, elem_size);
 		if (!n)
 			return no_room(arena, elem_size, bytes);
@@ -291,7 +159,7 @@ static int alloc_what_fits(struct arena *arena, size_t elem_size)
 			return EXIT_OK;
 		if (status == TSW_ERR_NO_MEMORY)
 			status = TSW_OK;
-		bytes -= bytes / 32;
+		bytes -= bytes / 128;
 	}
 	if (status)
 		complain("%s: %s", arena->name, tsw_last_error());
@@ -303,10 +171,10 @@ static int alloc_what_fits(struct arena *arena, size_t elem_size)
 static int alloc(const struct options *o, struct arena *arena)
 {
 	size_t elem_size = given(o, OPT_ELEM_SIZE) ? o->elem_size : DEFAULT_ELEM_SIZE;
-	size_t n = given(o, OPT_MEMORY) ? largest_n(o->memory_bytes, elem_size) : o->n;
+	size_t n = given(o, OPT_MEMORY) ? largest_n(o->memory.bytes, elem_size) : o->n;
 
-	if (!given(o, OPT_MEMORY) && !given(o, OPT_STRESS_N))
-		return alloc_what_fits(arena, elem_size);
+	if (!given(o, OPT_STRESS_N) && !o->memory.bytes)
+		return alloc_what_fits(arena, o->memory.percent, elem_size);
 	if (arena_alloc(arena, n, given(o, OPT_LD) ? o->ld : n, elem_size) == TSW_OK)
 		return EXIT_OK;
 	complain("%s: no memory for a matrix of n = %zu, %zu-byte elements", arena->name, n,
@@ -327,8 +195,8 @@ static int check_options(const struct options *o)
 	else if (given(o, OPT_STRESS_N) &&
 		 number_span(o->n, given(o, OPT_LD) ? o->ld : o->n, elem_size, &span))
 		complain("--n %zu: the matrix is larger than the address space", o->n);
-	else if (given(o, OPT_MEMORY) && o->memory_bytes < elem_size)
-		complain("--memory %" PRIu64 " holds no element of %zu bytes", o->memory_bytes,
+	else if (o->memory.bytes && o->memory.bytes < elem_size)
+		complain("--memory %" PRIu64 " holds no element of %zu bytes", o->memory.bytes,
 			 elem_size);
 	else
 		return EXIT_OK;
@@ -344,40 +212,129 @@ static uint64_t fresh_seed(void)
 	return (uint64_t)(seconds_now() * 1e9);
 }
 
-static int stress(const struct options *o, struct arena *arenas, int n)
+/* What is to be known of a device, and its memory. */
+static int prepare(struct worker *w)
 {
-	struct totals t = {.begun = seconds_now()};
+	const struct options *o = w->all->o;
+	const int is_gpu = w->arena.device >= 0;
+
+	if (is_gpu && tsw_device_query(w->arena.device, &w->device)) {
+		complain("%s: %s", w->arena.name, tsw_last_error());
+		return EXIT_FAILED;
+	}
+	if (is_gpu && tsw_nvml_open(NULL, w->device.pci, &w->nvml) && o->verbose)
+		complain("%s: no temperature and clocks: %s", w->arena.name, tsw_last_error());
+	if (alloc(o, &w->arena))
+		return EXIT_FAILED;
+	if (o->verbose)
+		complain("%s: %s%sn = %zu, elements of %zu bytes, %.2f GiB at %p", w->arena.name,
+			 w->device.name, is_gpu ? ", " : "", w->arena.n, w->arena.elem_size,
+			 (double)w->arena.span_bytes / (1 << 30), w->arena.a);
+	return EXIT_OK;
+}
+
+/* Starts every worker, watches them, waits for them. */
+static int run_all(struct stress *s)
+{
+	int started = 0, error = 0;
+
+	while (started < s->count && !error) {
+		struct worker *w = &s->workers[started];
+
+		error = pthread_create(&w->thread, NULL, work, w);
+		started += !error;
+	}
+	if (error)
+		complain("%s: no thread: %s", s->workers[started].arena.name, strerror(error));
+	for (int i = started; i < s->count; i++)
+		s->workers[i].ended = 1;
+	live_watch(s);
+	for (int i = 0; i < started; i++)
+		pthread_join(s->workers[i].thread, NULL);
+	return error ? EXIT_FAILED : EXIT_OK;
+}
+
+static void sum_up(struct totals *sum, const struct totals *t)
+{
+	sum->rounds += t->rounds;
+	sum->bad_rounds += t->bad_rounds;
+	for (int i = 0; i < FAULTS; i++)
+		sum->faults[i] += t->faults[i];
+	sum->wrong += t->wrong;
+	sum->wrong_padding_bytes += t->wrong_padding_bytes;
+	sum->bytes += t->bytes;
+	sum->time_ms += t->time_ms;
+	if (t->temperature_max > sum->temperature_max)
+		sum->temperature_max = t->temperature_max;
+}
+
+/* EXIT_FAILED if a device failed or anything was wrong. */
+static int finish(const struct stress *s)
+{
+	struct totals sum = {.temperature_max = -1};
+	int result = EXIT_OK;
+
+	for (int i = 0; i < s->count; i++) {
+		const struct worker *w = &s->workers[i];
+
+		if (s->count > 1)
+			print_device(w);
+		sum_up(&sum, &w->totals);
+		if (w->result || w->totals.bad_rounds)
+			result = EXIT_FAILED;
+	}
+	print_summary(s, &sum);
+	return result;
+}
+
+static int stress(struct stress *s)
+{
 	int result = EXIT_OK;
 
 	signals_note();
-	for (int i = 0; i < n && !result; i++)
-		result = alloc(o, &arenas[i]);
-	t.begun = seconds_now();
+	for (int i = 0; i < s->count && !result; i++)
+		result = prepare(&s->workers[i]);
+	s->begun = seconds_now();
 	if (!result) {
-		result = run_rounds(o, arenas, n, given(o, OPT_SEED) ? o->seed : fresh_seed(), &t);
-		print_summary(o, &t);
+		int ran = run_all(s);
+
+		result = finish(s);
+		result = result ? result : ran;
 	}
-	for (int i = 0; i < n; i++)
-		arena_free(&arenas[i]);
-	if (!result && t.bad_rounds)
-		result = EXIT_FAILED;
+	for (int i = 0; i < s->count; i++)
+		arena_free(&s->workers[i].arena);
 	return !result && signals_noted() ? 128 + signals_noted() : result;
+}
+
+/* The wait of the live line goes by the clock that only moves forward. */
+static void make_lock(struct stress *s)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->ended, &monotonic);
+	pthread_condattr_destroy(&monotonic);
 }
 
 int cmd_stress(const struct options *o)
 {
-	struct arena *arenas;
-	int n, result = check_options(o);
+	struct stress s = {.o = o, .seed = given(o, OPT_SEED) ? o->seed : fresh_seed()};
+	int result = check_options(o);
 
+	if (!result && inject_parse(getenv("TSW_STRESS_INJECT"), &s.injections))
+		result = EXIT_USAGE;
 	if (result)
 		return result;
-	arenas = calloc((size_t)tsw_device_count() + 1, sizeof *arenas);
-	if (!arenas) {
+	s.workers = calloc((size_t)tsw_device_count() + 1, sizeof *s.workers);
+	if (!s.workers) {
 		complain("%s", strerror(ENOMEM));
 		return EXIT_FAILED;
 	}
-	n = choose(o, arenas);
-	result = n ? stress(o, arenas, n) : EXIT_NO_BACKEND;
-	free(arenas);
+	make_lock(&s);
+	result = choose(&s);
+	result = result ? result : stress(&s);
+	free(s.workers);
 	return result;
 }

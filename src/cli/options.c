@@ -26,9 +26,11 @@ static const struct command commands[] = {
 	 "`values` on the elements alone. The digest of a file equals the digest that\n"
 	 "--transposed gives of its transpose.\n"},
 	{"stress", cmd_stress, 0, "[options]", "transpose random matrices, check every element",
-	 "Each round fills a matrix with random bits, transposes it an odd number of times,\n"
+	 "Each round fills a matrix with a pattern, transposes it an odd number of times,\n"
 	 "compares digests from before and after, and compares every element and every byte\n"
-	 "of padding with what must stand there. Exits 1 if anything was wrong.\n"},
+	 "of padding with what must stand there. What is wrong is named with its place, and\n"
+	 "as memory (bits changed) or place (elements whole, but elsewhere). Exits 1 then.\n"
+	 "Patterns: random bits, position codes, a walking 1, a walking 0, and checkerboards.\n"},
 	{"info", cmd_info, 0, "[options]", "devices, memory, the largest n that fits",
 	 "Largest n: from the memory that is free now, limits of a container applied. `in\n"
 	 "place` is one matrix, `twice` is two, as a transpose out of place needs.\n"},
@@ -108,6 +110,26 @@ static int take_size(const struct option *opt, const char *text, void *field)
 	return 0;
 }
 
+static int take_share(const struct option *opt, const char *text, void *field)
+{
+	struct share share = {0, 0};
+	size_t len = strlen(text);
+	char digits[4];
+	uint64_t percent;
+
+	if (len < 2 || len > 4 || text[len - 1] != '%') {
+		if (take_size(opt, text, &share.bytes))
+			return -1;
+	} else {
+		snprintf(digits, sizeof digits, "%.*s", (int)len - 1, text);
+		if (number_whole(digits, &percent) || percent < 1 || percent > 100)
+			return -1;
+		share.percent = (unsigned)percent;
+	}
+	*(struct share *)field = share;
+	return 0;
+}
+
 static int take_seed(const struct option *opt, const char *text, void *field)
 {
 	(void)opt;
@@ -141,6 +163,8 @@ static const struct kind kind_text = {take_text, "a name"};
 static const struct kind kind_whole = {take_u64, "a whole number"};
 static const struct kind kind_int = {take_int, "a whole number"};
 static const struct kind kind_size = {take_size, "bytes, or a number with K, M, G or T,"};
+static const struct kind kind_share = {take_share,
+				       "a percentage, bytes, or a number with K, M, G or T,"};
 static const struct kind kind_seed = {take_seed,
 				      "a 64-bit number (decimal, 0x..., or 16 hex digits)"};
 static const struct kind kind_seconds = {take_seconds, "a decimal number above 0"};
@@ -153,6 +177,8 @@ static const struct kind kind_choice = {take_choice, "one of"};
 static const char *const formats[] = {"npy", "raw", "hdf5", "safetensors", NULL};
 static const char *const durabilities[] = {"power", "process", NULL};
 static const char *const devices[] = {"cpu", "cuda", "all", NULL};
+static const char *const patterns[] = {"cycle", "random", "position", "walk1",
+				       "walk0", "check5", "checka",   NULL};
 
 #define FILES (TRANSPOSE | CHECKSUM)
 #define MAX_BYTES (UINT64_MAX >> 1)
@@ -196,8 +222,11 @@ static const struct option table[OPTIONS] = {
 			    NULL, "the digest of the transpose of FILE's matrix"},
 	[OPT_DEVICE] = {"device", 0, &kind_choice, "cpu|cuda|all", STRESS, FIELD(device), 0, 0,
 			devices, "where (default: cuda if there is a GPU, else cpu)"},
-	[OPT_MEMORY] = {"memory", 0, &kind_size, "SIZE", STRESS, FIELD(memory_bytes), 1, MAX_BYTES,
-			NULL, "the largest N that fits in SIZE (K, M, G, T: powers of 1024)"},
+	[OPT_MEMORY] = {"memory", 0, &kind_share, "SIZE", STRESS, FIELD(memory), 1, MAX_BYTES, NULL,
+			"the largest N that fits in SIZE (K, M, G, T, or % of what is free)"},
+	[OPT_PATTERN] = {"pattern", 0, &kind_choice,
+			 "cycle|random|position|walk1|walk0|check5|checka", STRESS, FIELD(pattern),
+			 0, 0, patterns, "what is filled in (default: cycle)"},
 	[OPT_SECONDS] = {"seconds", 0, &kind_seconds, "S", STRESS, FIELD(seconds), 0, 1000000000,
 			 NULL, "start no round after S seconds"},
 	[OPT_ROUNDS] = {"rounds", 0, &kind_whole, "R", STRESS, FIELD(rounds), 1, UINT64_MAX, NULL,
@@ -206,6 +235,8 @@ static const struct option table[OPTIONS] = {
 		      "repeat the rounds of an earlier run (default: random)"},
 	[OPT_THREADS] = {"threads", 0, &kind_int, "T", FILES | STRESS, FIELD(threads), 0,
 			 MAX_THREADS, NULL, "threads on the host (default: 0, all)"},
+	[OPT_VERBOSE] = {"verbose", 0, &kind_flag, NULL, STRESS, FIELD(verbose), 0, 1, NULL,
+			 "say on stderr what was found and chosen"},
 	[OPT_PROGRESS] = {"progress", 0, &kind_flag, NULL, FILES | STRESS, FIELD(show), 0,
 			  SHOW_ALWAYS, NULL, "show progress on stderr, terminal or not"},
 	[OPT_NO_PROGRESS] = {"no-progress", 0, &kind_flag, NULL, FILES | STRESS, FIELD(show), 0,

@@ -10,6 +10,8 @@
 enum format { FORMAT_AUTO, FORMAT_NPY, FORMAT_RAW, FORMAT_HDF5, FORMAT_SAFETENSORS };
 enum durability { DURABILITY_AUTO, DURABILITY_POWER, DURABILITY_PROCESS };
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_CUDA, DEVICE_ALL };
+/* Behind PATTERN_CYCLE: the patterns of content.h, in their order. */
+enum pattern { PATTERN_AUTO, PATTERN_CYCLE };
 enum show { SHOW_AUTO, SHOW_ALWAYS, SHOW_NEVER };
 
 /* Every option, in the order of the help. */
@@ -32,10 +34,12 @@ enum option_id {
 	OPT_TRANSPOSED,
 	OPT_DEVICE,
 	OPT_MEMORY,
+	OPT_PATTERN,
 	OPT_SECONDS,
 	OPT_ROUNDS,
 	OPT_SEED,
 	OPT_THREADS,
+	OPT_VERBOSE,
 	OPT_PROGRESS,
 	OPT_NO_PROGRESS,
 	OPT_JSON,
@@ -43,18 +47,26 @@ enum option_id {
 	OPTIONS
 };
 
+/* An amount of memory: bytes, or percent of what is free (else 0). */
+struct share {
+	uint64_t bytes;
+	unsigned percent;
+};
+
 struct options {
 	uint32_t given; /* bit option_id */
 	const char *file, *out, *dataset;
-	int force, verify, transposed, json, help, once, flag_only;
+	int force, verify, transposed, json, help, once, flag_only, verbose;
 	int durability; /* enum durability */
 	int format;	/* enum format */
 	int device;	/* enum device */
+	int pattern;	/* enum pattern, and on */
 	int show;	/* enum show: the progress bar */
 	int dtype;	/* 1 + index into dtypes[], 0 for none */
 	int threads;
 	size_t n, ld, elem_size, rounds;
 	uint64_t offset_bytes, memory_bytes, seed;
+	struct share memory; /* of stress */
 	double seconds;
 	int argc; /* the words behind the command's name */
 	char **argv;

@@ -1,6 +1,7 @@
 #include "progress.h"
 
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -56,6 +57,21 @@ void progress_add(const char *what, uint64_t done_bytes)
 	now = seconds_now();
 	if (now - p.begun >= p.after && now - p.drawn >= EVERY_S)
 		draw(what, now);
+}
+
+void progress_line(const char *text)
+{
+	double now = seconds_now();
+	struct winsize size;
+	int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1
+			    ? size.ws_col - 1
+			    : 1000;
+
+	if (!p.on || now - p.begun < p.after)
+		return;
+	fprintf(stderr, "\r\033[K%.*s", width, text);
+	fflush(stderr);
+	p.visible = 1;
 }
 
 void progress_hide(void)

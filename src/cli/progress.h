@@ -13,6 +13,9 @@ void progress_begin(int show, uint64_t total_bytes);
 /* `done_bytes` more are done, and the job is now at `what` ("reading"). */
 void progress_add(const char *what, uint64_t done_bytes);
 
+/* In place of the bar a line of the caller's own, cut off at the width of the terminal. */
+void progress_line(const char *text);
+
 /* Takes the bar off the screen, so that a line can be printed; the next progress_add draws anew. */
 void progress_hide(void);
 
