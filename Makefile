@@ -5,6 +5,8 @@ CC        ?= cc
 NVCC      ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
 CUDA      ?= auto# auto: use nvcc if it is there; 1: demand it; 0: build without
 CUDA_ARCH ?= 75 80 90 100 120# real GPU targets, Turing to Blackwell (80 serves 8.6 and 8.9); PTX is added for the newest
+MPICC     ?= mpicc
+MPI       ?= auto# auto: build libtileswap_mpi if $(MPICC) is there; 1: demand it; 0: build without
 PREFIX    ?= /usr/local
 LIBDIR    ?= $(PREFIX)/lib
 DESTDIR   ?=
@@ -37,6 +39,21 @@ else ifeq ($(CUDA),0)
 HAVE_CUDA := 0
 else
 $(error CUDA = "$(CUDA)": must be auto, 0 or 1)
+endif
+
+MPI := $(strip $(MPI))
+MPI_FOUND := $(if $(shell command -v $(MPICC) 2>/dev/null),1,0)
+ifeq ($(MPI),auto)
+HAVE_MPI := $(MPI_FOUND)
+else ifeq ($(MPI),1)
+ifeq ($(MPI_FOUND),0)
+$(error MPI=1 but there is no $(MPICC): set MPICC)
+endif
+HAVE_MPI := 1
+else ifeq ($(MPI),0)
+HAVE_MPI := 0
+else
+$(error MPI = "$(MPI)": must be auto, 0 or 1)
 endif
 
 Q := $(if $(filter 0,$(strip $(V))),@)
@@ -82,6 +99,9 @@ LIB_CU   := $(if $(filter 1,$(HAVE_CUDA)),$(filter-out kernels/verify%,$(wildcar
 VERIFY_C  := $(wildcard src/verify/*.c)
 VERIFY_CU := $(if $(filter 1,$(HAVE_CUDA)),$(wildcard kernels/verify*.cu))
 CLI_C    := $(wildcard src/cli/*.c)
+MPI_C    := $(if $(filter 1,$(HAVE_MPI)),$(wildcard src/mpi/*.c))
+DIST_C   := $(if $(filter 1,$(HAVE_MPI)),$(wildcard src/cli_dist/*.c) src/cli/json.c src/cli/number.c)
+SCALAPACK := $(if $(filter 1,$(HAVE_MPI)),$(firstword $(wildcard /usr/lib/*/libscalapack-openmpi.so /usr/lib/libscalapack-openmpi.so)))
 BENCH_C  := $(wildcard bench/*.c bench/peers/*.c)
 BENCH_CU := $(if $(filter 1,$(HAVE_CUDA)),$(wildcard bench/*.cu))
 TEST_C   := $(wildcard tests/test_*.c)
@@ -95,13 +115,16 @@ STATIC := $(BUILD)/libtileswap.a
 SHARED := $(BUILD)/libtileswap.so.$(VERSION)
 TOOL   := $(BUILD)/tileswap
 BENCH  := $(if $(BENCH_C),$(BUILD)/tileswap-bench)
+MPI_STATIC := $(if $(MPI_C),$(BUILD)/libtileswap_mpi.a)
+MPI_SHARED := $(if $(MPI_C),$(BUILD)/libtileswap_mpi.so.$(VERSION))
+DIST       := $(if $(DIST_C),$(BUILD)/tileswap-dist)
 # The device suite runs where CUDA was built in; it counts itself as skipped where no GPU is.
 TESTS  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_C))
 
 # ---- building --------------------------------------------------------------------------------
 .PHONY: all
-all: $(STATIC) $(BUILD)/libtileswap.so $(TOOL) $(BENCH) ## build library, tool and benchmark
-	@echo "tileswap $(VERSION): built in $(BUILD)/ $(if $(filter 1,$(HAVE_CUDA)),with CUDA for sm_$(subst $(space),$(comma)sm_,$(strip $(USED_ARCH))),without CUDA$(if $(filter auto,$(CUDA)), (no nvcc found)))"
+all: $(STATIC) $(BUILD)/libtileswap.so $(TOOL) $(BENCH) mpi ## build library, tool and benchmark
+	@echo "tileswap $(VERSION): built in $(BUILD)/ $(if $(filter 1,$(HAVE_CUDA)),with CUDA for sm_$(subst $(space),$(comma)sm_,$(strip $(USED_ARCH))),without CUDA$(if $(filter auto,$(CUDA)), (no nvcc found))), $(if $(MPI_C),with MPI,without MPI$(if $(filter auto,$(MPI)), (no $(MPICC) found)))"
 empty :=
 space := $(empty) $(empty)
 
@@ -144,6 +167,51 @@ $(BUILD)/tileswap-bench: $(call objects,$(BENCH_C) $(BENCH_CU)) $(VERIFY_O) $(ST
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $(filter %.o,$^) $(STATIC) $(BASE_LDFLAGS) -Wl,--as-needed $(LIBS) -ldl
 
+# ---- MPI -------------------------------------------------------------------------------------
+# Compiled by what mpicc stands for, but with our compiler.
+MPI_CC := OMPI_CC='$(CC)' MPICH_CC='$(CC)' $(MPICC)
+
+$(OBJ)/src/mpi/%.c.o $(OBJ)/src/cli_dist/%.c.o $(OBJ)/tests/mpi/%.c.o $(OBJ)/bench/dist/%.c.o: CC := $(MPI_CC)
+
+.PHONY: mpi
+mpi: $(MPI_STATIC) $(if $(MPI_C),$(BUILD)/libtileswap_mpi.so) $(DIST)
+
+$(BUILD)/libtileswap_mpi.a: $(call objects,$(MPI_C)) $(BUILD)/flags
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+# What libtileswap.so exports comes from there, the error line before all; what it hides is copied in.
+$(MPI_SHARED): $(call objects,$(MPI_C)) $(BUILD)/libtileswap.so $(STATIC) src/libtileswap_mpi.map
+	$(call say,LINK,$@)
+	$(Q)$(MPI_CC) -shared -Wl,-soname,libtileswap_mpi.so.$(MAJOR) -Wl,--version-script=src/libtileswap_mpi.map \
+		-Wl,-z,defs -Wl,--as-needed -o $@ $(filter %.o,$^) $(BUILD)/libtileswap.so $(STATIC) $(BASE_LDFLAGS) $(LIBS)
+
+$(BUILD)/libtileswap_mpi.so: $(MPI_SHARED)
+	@ln -sf $(notdir $(MPI_SHARED)) $(BUILD)/libtileswap_mpi.so.$(MAJOR)
+	@ln -sf libtileswap_mpi.so.$(MAJOR) $@
+
+$(BUILD)/tileswap-dist: $(call objects,$(DIST_C)) $(VERIFY_O) $(MPI_STATIC) $(STATIC)
+	$(call say,LINK,$@)
+	$(Q)$(MPI_CC) -o $@ $(filter %.o,$^) $(MPI_STATIC) $(STATIC) $(BASE_LDFLAGS) -Wl,--as-needed $(LIBS) -ldl
+
+# Faults come by way of the linker: MPI's profiling names, and calls that are wrapped.
+$(BUILD)/tests/mpi/test_mpi: $(call objects,tests/mpi/test_mpi.c tests/mpi/faults.c) $(MPI_STATIC) $(STATIC)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(MPI_CC) -o $@ $(filter %.o,$^) $(MPI_STATIC) $(STATIC) $(BASE_LDFLAGS) -Wl,--wrap=aligned_alloc $(LIBS)
+
+$(BUILD)/tests/mpi/dist_broken: $(call objects,$(DIST_C) tests/mpi/broken.c) $(VERIFY_O) $(MPI_STATIC) $(STATIC)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(MPI_CC) -o $@ $(filter %.o,$^) $(MPI_STATIC) $(STATIC) $(BASE_LDFLAGS) -Wl,--wrap=tsw_mpi_transpose $(LIBS) -ldl
+
+$(BUILD)/tests/mpi/test_pdtran: $(call objects,tests/mpi/test_pdtran.c) $(MPI_STATIC) $(STATIC)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(MPI_CC) -o $@ $(filter %.o,$^) $(MPI_STATIC) $(STATIC) $(SCALAPACK) $(BASE_LDFLAGS) $(LIBS)
+
+MPI_TESTS := $(if $(MPI_C),$(addprefix $(BUILD)/tests/mpi/,test_mpi dist_broken $(if $(SCALAPACK),test_pdtran)))
+
 # ---- measuring -------------------------------------------------------------------------------
 # Peers that are C++ templates become plugins of the benchmark where their headers are installed.
 CXX ?= c++
@@ -162,6 +230,15 @@ peers: $(PEER_PLUGINS) ## build what the benchmark compares with, where it is in
 bench: all peers ## measure the full set on every device present (BENCH_FLAGS=--quick: a short one)
 	$(Q)BUILD=$(BUILD) bench/run-gpu.sh $(BENCH_FLAGS)
 	$(Q)BUILD=$(BUILD) bench/run-cpu.sh $(BENCH_FLAGS)
+
+# bench/dist.sh compares tileswap-dist with ScaLAPACK's pdtran.
+$(BUILD)/bench-pdtran: $(call objects,bench/dist/pdtran.c) $(STATIC)
+	$(call say,LINK,$@)
+	$(Q)$(MPI_CC) -o $@ $(filter %.o,$^) $(STATIC) $(SCALAPACK) $(BASE_LDFLAGS) $(LIBS)
+
+.PHONY: bench-dist
+bench-dist: $(DIST) $(if $(SCALAPACK),$(BUILD)/bench-pdtran) ## build what bench/dist.sh compares, where MPI and ScaLAPACK are
+	$(if $(SCALAPACK),,$(error bench-dist wants MPI and libscalapack-openmpi-dev))
 
 .PHONY: plots
 plots: ## draw docs/img/*.svg from bench/results/*.jsonl with gnuplot
@@ -193,7 +270,7 @@ $(OBJ)/tests/test_multi_order.c.o $(OBJ)/tests/order/%.c.o: BASE_CFLAGS += -Ites
 	$(if $(filter 0,$(HAVE_CUDA)),-Itests/order/include)
 
 .PHONY: tests
-tests: $(TESTS) all ## build the test programs
+tests: $(TESTS) $(MPI_TESTS) all ## build the test programs
 
 .PHONY: check
 check: tests ## run every test and the stress rounds (REQUIRE_GPU=1: a GPU is demanded)
@@ -239,14 +316,23 @@ lint: ## clang-format in check mode, cppcheck, shellcheck
 	$(Q)shellcheck $(wildcard tests/*.sh tests/*/*.sh bench/*.sh docs/*.sh .ci/run)
 
 # ---- documents made from the header ----------------------------------------------------------
-.PHONY: api
-api: ## rewrite docs/API.md from src/tileswap.h
-	$(Q)awk -v out=md -f docs/api.awk src/tileswap.h > docs/API.md
+# In the order of their names; all of them, whatever this build has.
+API_HEADERS := $(notdir $(basename $(wildcard src/tileswap.h src/tileswap_*.h)))
+
+.PHONY: api api-text
+api: ## rewrite docs/API.md from the headers
+	$(Q)$(MAKE) --no-print-directory -s api-text > docs/API.md
+
+api-text:
+	@$(foreach h,$(API_HEADERS),awk -v out=md -v header=$h -f docs/api.awk src/$h.h &&) true
 
 # ---- installing ------------------------------------------------------------------------------
 INSTALL  := install
-HEADERS  := $(wildcard src/tileswap.h src/tileswap.hpp src/tileswap_*.h src/fortran/tileswap.f90)
+HEADERS  := $(filter-out $(if $(MPI_C),,src/tileswap_mpi.h), \
+	$(wildcard src/tileswap.h src/tileswap.hpp src/tileswap_*.h src/fortran/tileswap.f90))
 CMAKEDIR := $(LIBDIR)/cmake/tileswap
+# What install and uninstall do for the MPI library: nothing without it.
+MPI_FILES := $(if $(MPI_C),$(notdir $(MPI_STATIC)) libtileswap_mpi.so libtileswap_mpi.so.$(MAJOR) $(notdir $(MPI_SHARED)))
 
 # Text files, laid out under $(MADE)/lib and $(MADE)/share as they come to lie under $(LIBDIR) and
 # $(PREFIX)/share: install and uninstall walk the same tree.  Made anew each time, since PREFIX may
@@ -264,10 +350,12 @@ made:
 	$(Q)mkdir -p $(MADE)/lib/pkgconfig $(MADE)/lib/cmake/tileswap $(MADE)/share/man/man1 $(MADE)/share/man/man3 \
 		$(MADE)/share/bash-completion/completions $(MADE)/share/zsh/site-functions $(MADE)/share/fish/vendor_completions.d
 	$(Q)$(fill) src/tileswap.pc.in > $(MADE)/lib/pkgconfig/tileswap.pc
+	$(if $(MPI_C),$(Q)$(fill) src/tileswap_mpi.pc.in > $(MADE)/lib/pkgconfig/tileswap_mpi.pc)
 	$(Q)$(fill) src/cmake/tileswap-config.cmake.in > $(MADE)/lib/cmake/tileswap/tileswap-config.cmake
 	$(Q)$(fill) src/cmake/tileswap-config-version.cmake.in > $(MADE)/lib/cmake/tileswap/tileswap-config-version.cmake
 	$(if $(wildcard docs/*.1),$(Q)cp $(wildcard docs/*.1) $(MADE)/share/man/man1/)
-	$(Q)awk -v out=man -v dir=$(MADE)/share/man/man3 -v version=$(VERSION) -f docs/api.awk src/tileswap.h
+	$(Q)$(foreach h,$(notdir $(basename $(filter %.h,$(HEADERS)))),awk -v out=man -v header=$h -v dir=$(MADE)/share/man/man3 \
+		-v version=$(VERSION) -f docs/api.awk src/$h.h &&) true
 	$(Q)cp src/completions/tileswap.bash $(MADE)/share/bash-completion/completions/tileswap
 	$(Q)cp src/completions/tileswap.zsh $(MADE)/share/zsh/site-functions/_tileswap
 	$(Q)cp src/completions/tileswap.fish $(MADE)/share/fish/vendor_completions.d/tileswap.fish
@@ -280,6 +368,11 @@ install: all made ## install under $(DESTDIR)$(PREFIX)
 	$(Q)$(INSTALL) -D -m 755 -t $(DESTDIR)$(LIBDIR) $(SHARED)
 	$(Q)ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libtileswap.so.$(MAJOR)
 	$(Q)ln -sf libtileswap.so.$(MAJOR) $(DESTDIR)$(LIBDIR)/libtileswap.so
+	$(if $(MPI_C),$(Q)$(INSTALL) -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(DIST))
+	$(if $(MPI_C),$(Q)$(INSTALL) -D -m 644 -t $(DESTDIR)$(LIBDIR) $(MPI_STATIC))
+	$(if $(MPI_C),$(Q)$(INSTALL) -D -m 755 -t $(DESTDIR)$(LIBDIR) $(MPI_SHARED))
+	$(if $(MPI_C),$(Q)ln -sf $(notdir $(MPI_SHARED)) $(DESTDIR)$(LIBDIR)/libtileswap_mpi.so.$(MAJOR))
+	$(if $(MPI_C),$(Q)ln -sf libtileswap_mpi.so.$(MAJOR) $(DESTDIR)$(LIBDIR)/libtileswap_mpi.so)
 	$(Q)(cd $(MADE)/lib && find . -type f) | while read -r f; do $(INSTALL) -D -m 644 $(MADE)/lib/$$f $(DESTDIR)$(LIBDIR)/$$f || exit; done
 	$(Q)(cd $(MADE)/share && find . -type f) | while read -r f; do $(INSTALL) -D -m 644 $(MADE)/share/$$f $(DESTDIR)$(PREFIX)/share/$$f || exit; done
 
@@ -287,7 +380,8 @@ install: all made ## install under $(DESTDIR)$(PREFIX)
 uninstall: made ## remove what install put there
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/tileswap $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(HEADERS))) \
 		$(DESTDIR)$(LIBDIR)/libtileswap.a $(DESTDIR)$(LIBDIR)/libtileswap.so $(DESTDIR)$(LIBDIR)/libtileswap.so.$(MAJOR) \
-		$(DESTDIR)$(LIBDIR)/libtileswap.so.$(VERSION)
+		$(DESTDIR)$(LIBDIR)/libtileswap.so.$(VERSION) \
+		$(if $(MPI_C),$(DESTDIR)$(PREFIX)/bin/tileswap-dist) $(addprefix $(DESTDIR)$(LIBDIR)/,$(MPI_FILES))
 	$(Q)(cd $(MADE)/lib && find . -type f) | while read -r f; do rm -f $(DESTDIR)$(LIBDIR)/$$f; done
 	$(Q)(cd $(MADE)/share && find . -type f) | while read -r f; do rm -f $(DESTDIR)$(PREFIX)/share/$$f; done
 	$(Q)rmdir $(DESTDIR)$(CMAKEDIR) 2>/dev/null || true
@@ -299,6 +393,6 @@ clean: ## remove $(BUILD)
 .PHONY: help
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 20
-	@echo 'Variables: CC NVCC CUDA=auto|0|1 CUDA_ARCH PREFIX LIBDIR DESTDIR BUILD CFLAGS SANITIZE OPENMP V=1'
+	@echo 'Variables: CC NVCC CUDA=auto|0|1 CUDA_ARCH MPICC MPI=auto|0|1 PREFIX LIBDIR DESTDIR BUILD CFLAGS SANITIZE OPENMP V=1'
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

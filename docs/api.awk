@@ -1,7 +1,7 @@
-# Reads src/tileswap.h and writes what it says as Markdown or as man pages, so that neither can drift.
+# Reads a public header and writes what it says as Markdown or as man pages, so that neither can drift.
 #
-#     awk -v out=md  -f docs/api.awk src/tileswap.h > docs/API.md
-#     awk -v out=man -v dir=DIR -v version=0.1.0 -f docs/api.awk src/tileswap.h
+#     awk -v out=md  -v header=tileswap -f docs/api.awk src/tileswap.h > docs/API.md
+#     awk -v out=man -v header=tileswap -v dir=DIR -v version=0.1.0 -f docs/api.awk src/tileswap.h
 #
 # What it relies on in the header: a comment that begins in column 1 opens a group and speaks for the
 # declarations up to the next such comment; "/* ---- title ---- */" opens a section; the first comment
@@ -32,7 +32,7 @@ function declared(code,   name) {
 		match(code, /^#define +[A-Za-z_0-9]+/)
 		name = substr(code, RSTART, RLENGTH)
 		sub(/^#define +/, "", name)
-		return name ~ /^(TSW_API|TILESWAP_H)$/ ? "" : name
+		return name ~ /^(TSW_API|TILESWAP_([A-Z]+_)?H)$/ ? "" : name
 	}
 	if (code ~ /^typedef/) {
 		kind = "type"
@@ -190,8 +190,8 @@ function about(i) {
 
 function write_markdown(   i, at) {
 	file = "/dev/stdout"
-	put("# The calls\n")
-	put("Made from [src/tileswap.h](../src/tileswap.h), the authority, by `make api`. Not for editing.\n")
+	put((header == "tileswap" ? "# The calls\n" : "\n# " header ".h\n"))
+	put("Made from [src/" header ".h](../src/" header ".h), the authority, by `make api`. Not for editing.\n")
 	write_text(overview)
 	for (i = 1; i <= groups; i++) {
 		if (!group_code[i])
@@ -207,7 +207,7 @@ function write_markdown(   i, at) {
 
 function man_head(name) {
 	file = dir "/" name ".3"
-	put(".\\\" Made from tileswap.h by docs/api.awk; not for editing.")
+	put(".\\\" Made from " header ".h by docs/api.awk; not for editing.")
 	put(".TH " toupper(name) " 3 \"\" \"tileswap " version "\" \"tileswap\"")
 	put(".SH NAME")
 }
@@ -226,11 +226,11 @@ function write_page(i,   name, n, k, link, all) {
 	all = group_names[i]
 	gsub(/ /, ", ", all)
 	put(all " \\- " man(about(i)))
-	put(".SH SYNOPSIS\n.nf\n#include <tileswap.h>\n.PP")
+	put(".SH SYNOPSIS\n.nf\n#include <" header ".h>\n.PP")
 	man_code(group_code[i])
 	put(".SH DESCRIPTION")
 	write_text(group_text[i])
-	put(".SH SEE ALSO\n.BR tileswap (3),\n.BR tsw_status (3)")
+	put(".SH SEE ALSO\n.BR " header " (3),\n.BR tsw_status (3)")
 	close(file)
 	for (k = 2; k <= n; k++) {
 		link = dir "/" name[k] ".3"
@@ -240,9 +240,9 @@ function write_page(i,   name, n, k, link, all) {
 }
 
 function write_man(   i, name, n, k) {
-	man_head("tileswap")
-	put("tileswap \\- " man(first_sentence(substr(overview, index(overview, ":") + 2))))
-	put(".SH SYNOPSIS\n.nf\n#include <tileswap.h>\n.PP\ncc ... $(pkg\\-config \\-\\-cflags \\-\\-libs tileswap)\n.fi")
+	man_head(header)
+	put(header " \\- " man(first_sentence(substr(overview, index(overview, ":") + 2))))
+	put(".SH SYNOPSIS\n.nf\n#include <" header ".h>\n.PP\n" (header == "tileswap_mpi" ? "mpicc" : "cc") " ... $(pkg\\-config \\-\\-cflags \\-\\-libs " (header == "tileswap_mpi" ? header : "tileswap") ")\n.fi")
 	put(".SH DESCRIPTION")
 	write_text(overview)
 	for (i = 1; i <= groups; i++)

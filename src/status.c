@@ -1,12 +1,12 @@
 #include "status.h"
 
+#include "tileswap_dist.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
-
-static _Thread_local char last_error[512];
 
 _Thread_local int tsw_failed;
 
@@ -37,6 +37,7 @@ static const struct {
 	{TSW_ERR_JOURNAL, "journal does not match the file"},
 	{TSW_ERR_LOCKED, "file is in use by another run"},
 	{TSW_ERR_UNSUPPORTED, "not supported"},
+	{TSW_ERR_COMM, "communication between ranks failed"},
 };
 
 const char *tsw_version(void)
@@ -52,18 +53,12 @@ const char *tsw_strerror(tsw_status status)
 	return "unknown status";
 }
 
-const char *tsw_last_error(void)
-{
-	return tsw_failed ? last_error : "";
-}
-
 tsw_status tsw_fail(tsw_status status, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(last_error, sizeof last_error, format, args);
+	vsnprintf(tsw_error_line(1), TSW_ERROR_LINE, format, args);
 	va_end(args);
-	tsw_failed = 1;
 	return status;
 }

@@ -77,7 +77,8 @@ typedef enum tsw_status {
 	TSW_ERR_INTERRUPTED = 26, /* stopped on request, resumable */
 	TSW_ERR_JOURNAL = 27,	  /* the journal does not belong to the file, or is damaged */
 	TSW_ERR_LOCKED = 28,	  /* another run holds the file */
-	TSW_ERR_UNSUPPORTED = 29  /* valid, but not supported here */
+	TSW_ERR_UNSUPPORTED = 29, /* valid, but not supported here */
+	TSW_ERR_COMM = 30	  /* MPI or NCCL failed between ranks; see tileswap_dist.h */
 } tsw_status;
 
 /* The version of the library that is running, "MAJOR.MINOR.PATCH". */

@@ -22,4 +22,9 @@ void tsw_cpu_transpose(const struct tsw_matrices *m, int nthreads);
  * so. Cannot fail. */
 void tsw_cpu_imatcopy(const struct tsw_matrices *m, const struct tsw_epilogue *e, int nthreads);
 
+/* rows x cols elements of `width` bytes at a, rows sa bytes apart, and cols x rows at b, rows sb
+ * bytes apart, change places, each turned.  The two do not overlap.  Cannot fail. */
+void tsw_cpu_swap(void *a, size_t sa, void *b, size_t sb, size_t rows, size_t cols, size_t width,
+		  int nthreads);
+
 #endif /* TSW_CPU_H */

@@ -64,6 +64,15 @@ struct tsw_seat tsw_seat_of(const struct tsw_spread *s, uint32_t rank);
 uint64_t tsw_local_rows(const struct tsw_spread *s, uint32_t grid_row);
 uint64_t tsw_local_cols(const struct tsw_spread *s, uint32_t grid_col);
 
+/* The row or column of the whole matrix that is local number `local` of grid row or column `who`.
+ */
+static inline uint64_t tsw_global_index(uint64_t local, uint64_t block, uint32_t grid,
+					uint32_t source, uint32_t who)
+{
+	return (local / block * grid + ((uint64_t)who + grid - source) % grid) * block +
+	       local % block;
+}
+
 /* Can this local matrix be reached?  NULL is accepted where it has no elements.
  * TSW_ERR_LD, _OVERFLOW, _NULL; the detail names the rank. */
 tsw_status tsw_check_local(const struct tsw_spread *s, uint32_t rank, const void *a, size_t ld,

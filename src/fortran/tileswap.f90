@@ -60,7 +60,8 @@ module tileswap
         tsw_err_interrupted = 26, &
         tsw_err_journal = 27, &
         tsw_err_locked = 28, &
-        tsw_err_unsupported = 29
+        tsw_err_unsupported = 29, &
+        tsw_err_comm = 30
 
     integer(c_int), parameter, public :: &
         tsw_float = 0, &

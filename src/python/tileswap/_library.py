@@ -36,6 +36,7 @@ class Status(enum.IntEnum):
     ERR_JOURNAL = 27
     ERR_LOCKED = 28
     ERR_UNSUPPORTED = 29
+    ERR_COMM = 30
 
 
 class TileswapError(RuntimeError):
