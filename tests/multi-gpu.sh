@@ -12,7 +12,8 @@
 #
 # Builds nothing.  Goes on after failures.  OUTDIR gets multi-gpu.log with everything that was said,
 # multi-gpu.jsonl with all rows and multi-gpu.txt, the table that also goes to stdout.  What would
-# begin after LIMIT seconds [400] is left out and said so.  BUILD: where things were built [build].
+# begin after LIMIT seconds [300] is left out and said so.  BUILD: where things were built [build];
+# GPUS: how many to use, where nvidia-smi cannot tell.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -22,15 +23,19 @@ shift
 mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
 build=${BUILD:-build}
-limit=${LIMIT:-400}
+limit=${LIMIT:-300}
 log=$out/multi-gpu.log rows=$out/multi-gpu.jsonl
 : >"$log"
 : >"$rows"
 bad=0
 table=()
 
-gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>>"$log" | wc -l)
+gpus=${GPUS:-$(nvidia-smi --query-gpu=name --format=csv,noheader 2>>"$log" | wc -l)}
 case $gpus in
+0)
+	echo "multi-gpu.sh: no GPU here, nothing run" | tee "$out/multi-gpu.txt" >&2
+	exit 3
+	;;
 2) grids=(1x2 2x1) ;;
 3) grids=(1x3) ;;
 4 | 5 | 6 | 7) gpus=4 grids=(1x4 2x2) ;;

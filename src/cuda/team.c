@@ -333,7 +333,7 @@ static void drop_staging(struct tsw_member *m, tsw_status *status)
 void tsw_member_close(struct tsw_member *m, tsw_status *status)
 {
 	note(cudaSetDevice(m->device), "cudaSetDevice", status);
-	if (*status != TSW_OK)
+	if (*status != TSW_OK && m->work)
 		note(cudaDeviceSynchronize(), "cudaDeviceSynchronize", status);
 	drop_staging(m, status);
 	drop_stream(m->work, status);
