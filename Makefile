@@ -7,6 +7,8 @@ CUDA      ?= auto# auto: use nvcc if it is there; 1: demand it; 0: build without
 CUDA_ARCH ?= 75 80 90 100 120# real GPU targets, Turing to Blackwell (80 serves 8.6 and 8.9); PTX is added for the newest
 MPICC     ?= mpicc
 MPI       ?= auto# auto: build libtileswap_mpi if $(MPICC) is there; 1: demand it; 0: build without
+NCCL      ?= auto# auto: build libtileswap_nccl if CUDA and NCCL are there; 1: demand it; 0: build without
+NCCL_HOME ?=# where NCCL lies, if not where the toolkit or the compiler looks
 PREFIX    ?= /usr/local
 LIBDIR    ?= $(PREFIX)/lib
 DESTDIR   ?=
@@ -61,7 +63,7 @@ say = $(if $(filter 0,$(strip $(V))),@printf '  %-6s %s\n' '$(1)' '$(2)')
 
 # Objects of different flag sets never mix: each set has a directory of its own.
 comma := ,
-OBJ := $(BUILD)/obj-$(shell printf '%s' '$(CC) $(CFLAGS) $(LDFLAGS) $(SANITIZE) $(OPENMP) $(HAVE_CUDA) $(NVCC) $(CUDA_ARCH)' | cksum | cut -d' ' -f1)
+OBJ := $(BUILD)/obj-$(shell printf '%s' '$(CC) $(CFLAGS) $(LDFLAGS) $(SANITIZE) $(OPENMP) $(HAVE_CUDA) $(NVCC) $(CUDA_ARCH)$(if $(filter-out auto,$(NCCL)), NCCL=$(NCCL))' | cksum | cut -d' ' -f1)
 
 # Not empty if the compiler is clang.
 CLANG    := $(shell $(CC) --version 2>/dev/null | grep -i clang)
@@ -91,6 +93,27 @@ NVCCFLAGS  := -O3 -std=c++17 $(GENCODE) -lineinfo -ccbin g++ \
 	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-threadsafe-statics,-Wall
 endif
 
+# Python packages bring NCCL without the link that -lnccl wants, so the library is named by its path.
+NCCL := $(strip $(NCCL))
+NCCL_HEADER  := $(firstword $(wildcard $(addsuffix /nccl.h,$(addsuffix /include,$(NCCL_HOME)) $(addsuffix /include,$(CUDA_ROOT)) \
+	/usr/include /usr/local/include)))
+NCCL_LIBRARY := $(firstword $(wildcard $(foreach d,$(addsuffix /lib,$(NCCL_HOME)) $(CUDA_LIBDIR) $(addsuffix /lib,$(CUDA_ROOT)) \
+	/usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib64 /usr/local/lib,$(d)/libnccl.so $(d)/libnccl.so.2)))
+NCCL_FOUND   := $(if $(and $(filter 1,$(HAVE_CUDA)),$(NCCL_HEADER),$(NCCL_LIBRARY)),1,0)
+ifeq ($(NCCL),auto)
+HAVE_NCCL := $(NCCL_FOUND)
+else ifeq ($(NCCL),1)
+ifeq ($(NCCL_FOUND),0)
+$(error NCCL=1 but CUDA, nccl.h and libnccl.so were not all found: set NCCL_HOME)
+endif
+HAVE_NCCL := 1
+else ifeq ($(NCCL),0)
+HAVE_NCCL := 0
+else
+$(error NCCL = "$(NCCL)": must be auto, 0 or 1)
+endif
+NCCL_FLAGS := $(if $(filter 1,$(HAVE_NCCL)),$(addprefix -isystem ,$(filter-out /usr/include/,$(dir $(NCCL_HEADER)))))
+
 # ---- sources ---------------------------------------------------------------------------------
 cuda_c   := $(wildcard src/cuda/*.c)
 LIB_C    := $(wildcard src/*.c src/cpu/*.c src/digest/*.c src/dist/*.c src/file/*.c) \
@@ -99,6 +122,7 @@ LIB_CU   := $(if $(filter 1,$(HAVE_CUDA)),$(filter-out kernels/verify%,$(wildcar
 VERIFY_C  := $(wildcard src/verify/*.c)
 VERIFY_CU := $(if $(filter 1,$(HAVE_CUDA)),$(wildcard kernels/verify*.cu))
 CLI_C    := $(wildcard src/cli/*.c)
+NCCL_C   := $(if $(filter 1,$(HAVE_NCCL)),$(wildcard src/nccl/*.c))
 MPI_C    := $(if $(filter 1,$(HAVE_MPI)),$(wildcard src/mpi/*.c))
 DIST_C   := $(if $(filter 1,$(HAVE_MPI)),$(wildcard src/cli_dist/*.c) src/cli/json.c src/cli/number.c)
 SCALAPACK := $(if $(filter 1,$(HAVE_MPI)),$(firstword $(wildcard /usr/lib/*/libscalapack-openmpi.so /usr/lib/libscalapack-openmpi.so)))
@@ -118,13 +142,16 @@ BENCH  := $(if $(BENCH_C),$(BUILD)/tileswap-bench)
 MPI_STATIC := $(if $(MPI_C),$(BUILD)/libtileswap_mpi.a)
 MPI_SHARED := $(if $(MPI_C),$(BUILD)/libtileswap_mpi.so.$(VERSION))
 DIST       := $(if $(DIST_C),$(BUILD)/tileswap-dist)
+NCCL_STATIC := $(if $(NCCL_C),$(BUILD)/libtileswap_nccl.a)
+NCCL_SHARED := $(if $(NCCL_C),$(BUILD)/libtileswap_nccl.so.$(VERSION))
+NCCL_TESTS  := $(if $(NCCL_C),$(BUILD)/tests/nccl/test_nccl)
 # The device suite runs where CUDA was built in; it counts itself as skipped where no GPU is.
 TESTS  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_C))
 
 # ---- building --------------------------------------------------------------------------------
 .PHONY: all
-all: $(STATIC) $(BUILD)/libtileswap.so $(TOOL) $(BENCH) mpi ## build library, tool and benchmark
-	@echo "tileswap $(VERSION): built in $(BUILD)/ $(if $(filter 1,$(HAVE_CUDA)),with CUDA for sm_$(subst $(space),$(comma)sm_,$(strip $(USED_ARCH))),without CUDA$(if $(filter auto,$(CUDA)), (no nvcc found))), $(if $(MPI_C),with MPI,without MPI$(if $(filter auto,$(MPI)), (no $(MPICC) found)))"
+all: $(STATIC) $(BUILD)/libtileswap.so $(TOOL) $(BENCH) mpi nccl ## build library, tool and benchmark
+	@echo "tileswap $(VERSION): built in $(BUILD)/ $(if $(filter 1,$(HAVE_CUDA)),with CUDA for sm_$(subst $(space),$(comma)sm_,$(strip $(USED_ARCH))),without CUDA$(if $(filter auto,$(CUDA)), (no nvcc found))), $(if $(MPI_C),with MPI,without MPI$(if $(filter auto,$(MPI)), (no $(MPICC) found)))$(if $(NCCL_C),$(comma) with NCCL)"
 empty :=
 space := $(empty) $(empty)
 
@@ -190,9 +217,9 @@ $(BUILD)/libtileswap_mpi.so: $(MPI_SHARED)
 	@ln -sf $(notdir $(MPI_SHARED)) $(BUILD)/libtileswap_mpi.so.$(MAJOR)
 	@ln -sf libtileswap_mpi.so.$(MAJOR) $@
 
-$(BUILD)/tileswap-dist: $(call objects,$(DIST_C)) $(VERIFY_O) $(MPI_STATIC) $(STATIC)
+$(BUILD)/tileswap-dist: $(call objects,$(DIST_C)) $(VERIFY_O) $(MPI_STATIC) $(NCCL_STATIC) $(STATIC)
 	$(call say,LINK,$@)
-	$(Q)$(MPI_CC) -o $@ $(filter %.o,$^) $(MPI_STATIC) $(STATIC) $(BASE_LDFLAGS) -Wl,--as-needed $(LIBS) -ldl
+	$(Q)$(MPI_CC) -o $@ $(filter %.o,$^) $(MPI_STATIC) $(NCCL_STATIC) $(STATIC) $(if $(NCCL_STATIC),$(NCCL_LIBRARY)) $(BASE_LDFLAGS) -Wl,--as-needed $(LIBS) -ldl
 
 # Faults come by way of the linker: MPI's profiling names, and calls that are wrapped.
 $(BUILD)/tests/mpi/test_mpi: $(call objects,tests/mpi/test_mpi.c tests/mpi/faults.c) $(MPI_STATIC) $(STATIC)
@@ -200,10 +227,10 @@ $(BUILD)/tests/mpi/test_mpi: $(call objects,tests/mpi/test_mpi.c tests/mpi/fault
 	@mkdir -p $(@D)
 	$(Q)$(MPI_CC) -o $@ $(filter %.o,$^) $(MPI_STATIC) $(STATIC) $(BASE_LDFLAGS) -Wl,--wrap=aligned_alloc $(LIBS)
 
-$(BUILD)/tests/mpi/dist_broken: $(call objects,$(DIST_C) tests/mpi/broken.c) $(VERIFY_O) $(MPI_STATIC) $(STATIC)
+$(BUILD)/tests/mpi/dist_broken: $(call objects,$(DIST_C) tests/mpi/broken.c) $(VERIFY_O) $(MPI_STATIC) $(NCCL_STATIC) $(STATIC)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(MPI_CC) -o $@ $(filter %.o,$^) $(MPI_STATIC) $(STATIC) $(BASE_LDFLAGS) -Wl,--wrap=tsw_mpi_transpose $(LIBS) -ldl
+	$(Q)$(MPI_CC) -o $@ $(filter %.o,$^) $(MPI_STATIC) $(NCCL_STATIC) $(STATIC) $(if $(NCCL_STATIC),$(NCCL_LIBRARY)) $(BASE_LDFLAGS) -Wl,--wrap=tsw_mpi_transpose $(LIBS) -ldl
 
 $(BUILD)/tests/mpi/test_pdtran: $(call objects,tests/mpi/test_pdtran.c) $(MPI_STATIC) $(STATIC)
 	$(call say,LINK,$@)
@@ -211,6 +238,32 @@ $(BUILD)/tests/mpi/test_pdtran: $(call objects,tests/mpi/test_pdtran.c) $(MPI_ST
 	$(Q)$(MPI_CC) -o $@ $(filter %.o,$^) $(MPI_STATIC) $(STATIC) $(SCALAPACK) $(BASE_LDFLAGS) $(LIBS)
 
 MPI_TESTS := $(if $(MPI_C),$(addprefix $(BUILD)/tests/mpi/,test_mpi dist_broken $(if $(SCALAPACK),test_pdtran)))
+
+# ---- NCCL ------------------------------------------------------------------------------------
+$(OBJ)/src/nccl/%.c.o $(OBJ)/tests/nccl/%.c.o: BASE_CFLAGS += $(NCCL_FLAGS)
+$(OBJ)/src/cli_dist/%.c.o: BASE_CFLAGS += -DTSW_HAVE_NCCL=$(HAVE_NCCL) $(NCCL_FLAGS)
+
+.PHONY: nccl
+nccl: $(NCCL_STATIC) $(if $(NCCL_C),$(BUILD)/libtileswap_nccl.so)
+
+$(BUILD)/libtileswap_nccl.a: $(call objects,$(NCCL_C)) $(BUILD)/flags
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+# As libtileswap_mpi.so.
+$(NCCL_SHARED): $(call objects,$(NCCL_C)) $(BUILD)/libtileswap.so $(STATIC) src/libtileswap_nccl.map
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -Wl,-soname,libtileswap_nccl.so.$(MAJOR) -Wl,--version-script=src/libtileswap_nccl.map \
+		-Wl,-z,defs -Wl,--as-needed -o $@ $(filter %.o,$^) $(BUILD)/libtileswap.so $(STATIC) $(NCCL_LIBRARY) $(BASE_LDFLAGS) $(LIBS)
+
+$(BUILD)/libtileswap_nccl.so: $(NCCL_SHARED)
+	@ln -sf $(notdir $(NCCL_SHARED)) $(BUILD)/libtileswap_nccl.so.$(MAJOR)
+	@ln -sf libtileswap_nccl.so.$(MAJOR) $@
+
+$(BUILD)/tests/nccl/%: $(OBJ)/tests/nccl/%.c.o $(call objects,$(SUPPORT_C)) $(VERIFY_O) $(NCCL_STATIC) $(STATIC)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -o $@ $(filter %.o,$^) $(NCCL_STATIC) $(STATIC) $(NCCL_LIBRARY) $(BASE_LDFLAGS) $(CHECK_LIBS) $(LIBS) -ldl
 
 # ---- measuring -------------------------------------------------------------------------------
 # Peers that are C++ templates become plugins of the benchmark where their headers are installed.
@@ -265,16 +318,16 @@ $(filter $(BUILD)/tests/test_simt%,$(TESTS)): $(call objects,$(wildcard tests/si
 # It plays NVML to itself.
 $(BUILD)/tests/test_verify: BASE_LDFLAGS += -rdynamic
 $(filter $(BUILD)/tests/test_file%,$(TESTS)): $(call objects,$(wildcard tests/crash/*.c))
-$(BUILD)/tests/test_multi_order: $(call objects,$(wildcard tests/order/*.c tests/simt/*.c))
-$(OBJ)/tests/test_multi_order.c.o $(OBJ)/tests/order/%.c.o: BASE_CFLAGS += -Itests \
-	$(if $(filter 0,$(HAVE_CUDA)),-Itests/order/include)
+$(BUILD)/tests/test_multi_order $(BUILD)/tests/test_nccl_order: $(call objects,$(wildcard tests/order/*.c tests/simt/*.c))
+$(OBJ)/tests/test_multi_order.c.o $(OBJ)/tests/test_nccl_order.c.o $(OBJ)/tests/order/%.c.o: BASE_CFLAGS += -Itests \
+	$(if $(filter 0,$(HAVE_CUDA)),-Itests/order/include) $(if $(filter 1,$(HAVE_NCCL)),$(NCCL_FLAGS),-idirafter tests/order/include)
 
 .PHONY: tests
-tests: $(TESTS) $(MPI_TESTS) all ## build the test programs
+tests: $(TESTS) $(MPI_TESTS) $(NCCL_TESTS) all ## build the test programs
 
 .PHONY: check
 check: tests ## run every test and the stress rounds (REQUIRE_GPU=1: a GPU is demanded)
-	$(Q)TILESWAP=$(abspath $(TOOL)) BUILD=$(abspath $(BUILD)) tests/check.sh $(TESTS) $(wildcard tests/*/run.sh)
+	$(Q)TILESWAP=$(abspath $(TOOL)) BUILD=$(abspath $(BUILD)) tests/check.sh $(TESTS) $(NCCL_TESTS) $(wildcard tests/*/run.sh)
 
 .PHONY: check-sanitize
 check-sanitize: ## the tests again under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -328,11 +381,12 @@ api-text:
 
 # ---- installing ------------------------------------------------------------------------------
 INSTALL  := install
-HEADERS  := $(filter-out $(if $(MPI_C),,src/tileswap_mpi.h), \
+HEADERS  := $(filter-out $(if $(MPI_C),,src/tileswap_mpi.h) $(if $(NCCL_C),,src/tileswap_nccl.h), \
 	$(wildcard src/tileswap.h src/tileswap.hpp src/tileswap_*.h src/fortran/tileswap.f90))
 CMAKEDIR := $(LIBDIR)/cmake/tileswap
-# What install and uninstall do for the MPI library: nothing without it.
+# What install and uninstall do for the MPI and NCCL libraries: nothing without them.
 MPI_FILES := $(if $(MPI_C),$(notdir $(MPI_STATIC)) libtileswap_mpi.so libtileswap_mpi.so.$(MAJOR) $(notdir $(MPI_SHARED)))
+NCCL_FILES := $(if $(NCCL_C),$(notdir $(NCCL_STATIC)) libtileswap_nccl.so libtileswap_nccl.so.$(MAJOR) $(notdir $(NCCL_SHARED)))
 
 # Text files, laid out under $(MADE)/lib and $(MADE)/share as they come to lie under $(LIBDIR) and
 # $(PREFIX)/share: install and uninstall walk the same tree.  Made anew each time, since PREFIX may
@@ -351,6 +405,7 @@ made:
 		$(MADE)/share/bash-completion/completions $(MADE)/share/zsh/site-functions $(MADE)/share/fish/vendor_completions.d
 	$(Q)$(fill) src/tileswap.pc.in > $(MADE)/lib/pkgconfig/tileswap.pc
 	$(if $(MPI_C),$(Q)$(fill) src/tileswap_mpi.pc.in > $(MADE)/lib/pkgconfig/tileswap_mpi.pc)
+	$(if $(NCCL_C),$(Q)$(fill) src/tileswap_nccl.pc.in > $(MADE)/lib/pkgconfig/tileswap_nccl.pc)
 	$(Q)$(fill) src/cmake/tileswap-config.cmake.in > $(MADE)/lib/cmake/tileswap/tileswap-config.cmake
 	$(Q)$(fill) src/cmake/tileswap-config-version.cmake.in > $(MADE)/lib/cmake/tileswap/tileswap-config-version.cmake
 	$(if $(wildcard docs/*.1),$(Q)cp $(wildcard docs/*.1) $(MADE)/share/man/man1/)
@@ -373,6 +428,10 @@ install: all made ## install under $(DESTDIR)$(PREFIX)
 	$(if $(MPI_C),$(Q)$(INSTALL) -D -m 755 -t $(DESTDIR)$(LIBDIR) $(MPI_SHARED))
 	$(if $(MPI_C),$(Q)ln -sf $(notdir $(MPI_SHARED)) $(DESTDIR)$(LIBDIR)/libtileswap_mpi.so.$(MAJOR))
 	$(if $(MPI_C),$(Q)ln -sf libtileswap_mpi.so.$(MAJOR) $(DESTDIR)$(LIBDIR)/libtileswap_mpi.so)
+	$(if $(NCCL_C),$(Q)$(INSTALL) -D -m 644 -t $(DESTDIR)$(LIBDIR) $(NCCL_STATIC))
+	$(if $(NCCL_C),$(Q)$(INSTALL) -D -m 755 -t $(DESTDIR)$(LIBDIR) $(NCCL_SHARED))
+	$(if $(NCCL_C),$(Q)ln -sf $(notdir $(NCCL_SHARED)) $(DESTDIR)$(LIBDIR)/libtileswap_nccl.so.$(MAJOR))
+	$(if $(NCCL_C),$(Q)ln -sf libtileswap_nccl.so.$(MAJOR) $(DESTDIR)$(LIBDIR)/libtileswap_nccl.so)
 	$(Q)(cd $(MADE)/lib && find . -type f) | while read -r f; do $(INSTALL) -D -m 644 $(MADE)/lib/$$f $(DESTDIR)$(LIBDIR)/$$f || exit; done
 	$(Q)(cd $(MADE)/share && find . -type f) | while read -r f; do $(INSTALL) -D -m 644 $(MADE)/share/$$f $(DESTDIR)$(PREFIX)/share/$$f || exit; done
 
@@ -381,7 +440,7 @@ uninstall: made ## remove what install put there
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/tileswap $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(HEADERS))) \
 		$(DESTDIR)$(LIBDIR)/libtileswap.a $(DESTDIR)$(LIBDIR)/libtileswap.so $(DESTDIR)$(LIBDIR)/libtileswap.so.$(MAJOR) \
 		$(DESTDIR)$(LIBDIR)/libtileswap.so.$(VERSION) \
-		$(if $(MPI_C),$(DESTDIR)$(PREFIX)/bin/tileswap-dist) $(addprefix $(DESTDIR)$(LIBDIR)/,$(MPI_FILES))
+		$(if $(MPI_C),$(DESTDIR)$(PREFIX)/bin/tileswap-dist) $(addprefix $(DESTDIR)$(LIBDIR)/,$(MPI_FILES) $(NCCL_FILES))
 	$(Q)(cd $(MADE)/lib && find . -type f) | while read -r f; do rm -f $(DESTDIR)$(LIBDIR)/$$f; done
 	$(Q)(cd $(MADE)/share && find . -type f) | while read -r f; do rm -f $(DESTDIR)$(PREFIX)/share/$$f; done
 	$(Q)rmdir $(DESTDIR)$(CMAKEDIR) 2>/dev/null || true
@@ -393,6 +452,6 @@ clean: ## remove $(BUILD)
 .PHONY: help
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 20
-	@echo 'Variables: CC NVCC CUDA=auto|0|1 CUDA_ARCH MPICC MPI=auto|0|1 PREFIX LIBDIR DESTDIR BUILD CFLAGS SANITIZE OPENMP V=1'
+	@echo 'Variables: CC NVCC CUDA=auto|0|1 CUDA_ARCH MPICC MPI=auto|0|1 NCCL=auto|0|1 NCCL_HOME PREFIX LIBDIR DESTDIR BUILD CFLAGS SANITIZE OPENMP V=1'
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

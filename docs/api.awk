@@ -242,7 +242,7 @@ function write_page(i,   name, n, k, link, all) {
 function write_man(   i, name, n, k) {
 	man_head(header)
 	put(header " \\- " man(first_sentence(substr(overview, index(overview, ":") + 2))))
-	put(".SH SYNOPSIS\n.nf\n#include <" header ".h>\n.PP\n" (header == "tileswap_mpi" ? "mpicc" : "cc") " ... $(pkg\\-config \\-\\-cflags \\-\\-libs " (header == "tileswap_mpi" ? header : "tileswap") ")\n.fi")
+	put(".SH SYNOPSIS\n.nf\n#include <" header ".h>\n.PP\n" (header == "tileswap_mpi" ? "mpicc" : "cc") " ... $(pkg\\-config \\-\\-cflags \\-\\-libs " (header ~ /_(mpi|nccl)$/ ? header : "tileswap") ")\n.fi")
 	put(".SH DESCRIPTION")
 	write_text(overview)
 	for (i = 1; i <= groups; i++)

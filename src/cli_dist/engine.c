@@ -7,7 +7,7 @@ const struct dist_engine *dist_engine_of(int device)
 {
 	if (device == DIST_CPU)
 		return &dist_engine_cpu;
-#ifdef TSW_HAVE_NCCL
+#if TSW_HAVE_NCCL
 	extern const struct dist_engine dist_engine_cuda;
 
 	return &dist_engine_cuda;

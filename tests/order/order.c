@@ -7,6 +7,7 @@
 
 struct piece {
 	void (*run)(const void *what); /* NULL: a record, or a wait */
+	int (*ready)(const void *what); /* or NULL */
 	void *what;
 	uint64_t record, wait; /* numbers of records; 0: none */
 	struct piece *next;
@@ -61,12 +62,21 @@ void order_queue(cudaStream_t stream, void (*run)(const void *what), const void 
 	memcpy(p->what, what, bytes);
 }
 
+void order_queue_when(cudaStream_t stream, int (*ready)(const void *what),
+		      void (*run)(const void *what), const void *what, size_t bytes)
+{
+	struct piece **const at = stream->last;
+
+	order_queue(stream, run, what, bytes);
+	(*at)->ready = ready;
+}
+
 /* Runs the first piece of a stream; 0 if it must wait. */
 static int step(cudaStream_t stream)
 {
 	struct piece *p = stream->first;
 
-	if (p->wait && !done[p->wait])
+	if ((p->wait && !done[p->wait]) || (p->ready && !p->ready(p->what)))
 		return 0;
 	if (p->record)
 		done[p->record] = 1;
@@ -388,6 +398,11 @@ cudaError_t order_malloc(void **p, size_t bytes, cudaMemPool_t pool, cudaStream_
 		return cudaErrorInvalidValue;
 	*p = take(bytes);
 	return cudaSuccess;
+}
+
+cudaError_t order_malloc_plain(void **p, size_t bytes, cudaStream_t stream)
+{
+	return order_malloc(p, bytes, NULL, stream);
 }
 
 static void run_free(const void *what)

@@ -13,6 +13,10 @@
 void order_queue(cudaStream_t stream, void (*run)(const void *what), const void *what,
 		 size_t bytes);
 
+/* The same, once `ready` says so. */
+void order_queue_when(cudaStream_t stream, int (*ready)(const void *what),
+		      void (*run)(const void *what), const void *what, size_t bytes);
+
 /* Runs everything; NULL, or why it cannot go on. */
 const char *order_run(uint64_t seed);
 
@@ -57,5 +61,6 @@ cudaError_t order_malloc(void **p, size_t bytes, cudaMemPool_t pool, cudaStream_
 cudaError_t order_free(void *p, cudaStream_t stream);
 cudaError_t order_host_alloc(void **p, size_t bytes, unsigned flags);
 cudaError_t order_host_free(void *p);
+cudaError_t order_malloc_plain(void **p, size_t bytes, cudaStream_t stream);
 
 #endif /* ORDER_H */

@@ -1,0 +1,46 @@
+/* tileswap over NCCL: one matrix in the memory of many GPUs, of one process or of many on any
+ * hosts, transposed where it lies.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Link with libtileswap_nccl, libtileswap and NCCL.  The layout of the matrix is a tsw_dist
+ * (tileswap_dist.h); rank r of the communicator holds the local matrix of rank r of the layout.
+ * tsw_dist_bytes() says beforehand what travels between any two ranks.
+ */
+#ifndef TILESWAP_NCCL_H
+#define TILESWAP_NCCL_H
+
+#include <nccl.h>
+
+#include "tileswap_dist.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Element (r, c) and element (c, r) change places, wherever they lie.  Collective: every rank of
+ * `comm` makes the same call with the same layout, elem_size and stage_bytes.  `a` is this rank's
+ * local matrix on the communicator's device, with leading dimension `ld`; both are this rank's own
+ * affair, and `a` may be NULL where the rank holds nothing.  Each rank swaps with one partner at a
+ * time, chunk by chunk, through at most `stage_bytes` bytes of device memory, which are given back
+ * in the order of `stream`; 0 means 256 MiB.  NCCL's own buffers are not counted.
+ *
+ * The ranks agree before anything is touched, which waits for all of them to make the call, though
+ * not for the work on their streams: if one of them has wrong arguments, arguments that differ from
+ * another's, or no memory, every rank returns a failure, with the details on the rank that is to
+ * blame.  From there on asynchronous: ordered on `stream`, which belongs to the communicator's
+ * device, after what is there.  Of several ranks in one thread each would wait for the others: give
+ * each a thread.  The current device is kept.
+ *
+ * TSW_ERR_NULL, _LD, _ELEM_SIZE, _OVERFLOW, _ALIGN, _WHERE, _OPTION (the layout; a grid that has
+ * not as many ranks as the communicator; stage_bytes too small for eight elements; arguments that
+ * differ between ranks; another rank's failure), _NO_MEMORY, _NO_CUDA, _NO_DEVICE: nothing has been
+ * changed. _COMM: NCCL failed.  _CUDA.  After the last two the matrix is undefined. */
+TSW_API tsw_status tsw_nccl_transpose(void *a, size_t ld, size_t elem_size, const tsw_dist *dist,
+				      size_t stage_bytes, ncclComm_t comm, tsw_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TILESWAP_NCCL_H */

@@ -1,0 +1,98 @@
+/* What lies below the schedules: rectangles and teams as they are, kernels by their own text, run when
+ * the queue comes to them. */
+#include "rename.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "launch_simt.h"
+#include "support.h"
+
+#include "../src/cuda/rect.c"
+#include "../src/cuda/team.c"
+
+SIMT_DEFINE_CALL(tsw_exchange)
+SIMT_DEFINE_CALL(tsw_gather)
+
+tsw_status order_report(cudaError_t error, const char *call)
+{
+	return tsw_fail(TSW_ERR_CUDA, "%s: error %d", call, (int)error);
+}
+
+tsw_status order_reach(const void *p, const char *name, void **address)
+{
+	(void)name;
+	*address = (void *)(uintptr_t)p;
+	return ++order_calls == order_fail ? order_report(cudaErrorInvalidValue, name) : TSW_OK;
+}
+
+uint64_t order_grid(uint64_t limit)
+{
+	(void)limit;
+	return UINT64_MAX;
+}
+
+struct launched {
+	struct tsw_kernel kernel;
+	uint64_t blocks;
+	union {
+		struct tsw_exchange exchange;
+		struct tsw_gather gather;
+	} parameter;
+};
+
+static uint64_t launches;
+
+static void run_kernel(const void *what)
+{
+	const struct launched *l = what;
+	const char *wrong = simt_launch(&(struct simt_launch){
+		.call = strcmp(l->kernel.name, "gather") ? simt_call_tsw_exchange
+							 : simt_call_tsw_gather,
+		.entry = l->kernel.entry,
+		.param = &l->parameter,
+		.grid = l->blocks,
+		.block_x = l->kernel.threads_x,
+		.block_y = l->kernel.threads_y,
+		.shared_bytes = l->kernel.shared_bytes,
+		.order = launches++ % 3,
+	});
+
+	tsw_require(!wrong, "%s: %s", l->kernel.name, wrong);
+}
+
+tsw_status order_launch(const struct tsw_kernel *kernel, const void *parameter, uint64_t blocks,
+		  tsw_stream stream)
+{
+	struct launched l = {.kernel = *kernel, .blocks = blocks};
+
+	if (++order_calls == order_fail)
+		return order_report(cudaErrorInvalidValue, "launch");
+	memcpy(&l.parameter, parameter,
+	       strcmp(kernel->name, "gather") ? sizeof l.parameter.exchange
+					      : sizeof l.parameter.gather);
+	order_queue(stream, run_kernel, &l, sizeof l);
+	return TSW_OK;
+}
+
+/* A window that is one piece goes to the ordinary kernels. */
+static void run_transpose(const void *what)
+{
+	const struct tsw_matrices *m = what;
+	struct tsw_shape s = {m->n, m->ld, m->elem_size};
+	unsigned char *before = malloc(tsw_shape_bytes(s));
+
+	ck_assert_ptr_nonnull(before);
+	memcpy(before, m->base, tsw_shape_bytes(s));
+	tsw_oracle_window(before, m->base, s);
+	free(before);
+}
+
+tsw_status order_transpose(const struct tsw_matrices *m, tsw_stream stream, uint64_t limit)
+{
+	(void)limit;
+	if (++order_calls == order_fail)
+		return order_report(cudaErrorInvalidValue, "transpose");
+	order_queue(stream, run_transpose, m, sizeof *m);
+	return TSW_OK;
+}
