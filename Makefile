@@ -320,7 +320,7 @@ $(BUILD)/tests/test_verify: BASE_LDFLAGS += -rdynamic
 $(filter $(BUILD)/tests/test_file%,$(TESTS)): $(call objects,$(wildcard tests/crash/*.c))
 $(BUILD)/tests/test_multi_order $(BUILD)/tests/test_nccl_order: $(call objects,$(wildcard tests/order/*.c tests/simt/*.c))
 $(OBJ)/tests/test_multi_order.c.o $(OBJ)/tests/test_nccl_order.c.o $(OBJ)/tests/order/%.c.o: BASE_CFLAGS += -Itests \
-	$(if $(filter 0,$(HAVE_CUDA)),-Itests/order/include) $(if $(filter 1,$(HAVE_NCCL)),$(NCCL_FLAGS),-idirafter tests/order/include)
+	$(if $(filter 0,$(HAVE_CUDA)),-Itests/order/cuda) $(if $(filter 0,$(HAVE_NCCL)),-Itests/order/nccl,$(NCCL_FLAGS))
 
 .PHONY: tests
 tests: $(TESTS) $(MPI_TESTS) $(NCCL_TESTS) all ## build the test programs

@@ -1,7 +1,7 @@
 /* tsw_nccl_transpose without GPUs and without NCCL: src/nccl/transpose.c as it is on the streams of
- * tests/order, one rank after the other; sends and receives meet when the queues run.  Shows that the
- * ranks' chunks fit each other and that each waits for what it needs.  How ranks agree, and NCCL
- * itself, are tests/nccl's. */
+ * tests/order, one rank after the other; sends and receives meet when the queues run.  Shows that
+ * the ranks' chunks fit each other and that each waits for what it needs.  How ranks agree, and
+ * NCCL itself, are tests/nccl's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,8 +182,9 @@ static void check_layout(struct tsw_layout l, size_t stage_bytes, uint64_t seed)
 }
 
 static const struct tsw_layout layouts[] = {
-	{48, 24, 48, 2, 1, 0, 0, 4, 0}, {48, 48, 12, 1, 4, 0, 2, 4, 0}, {40, 20, 20, 2, 2, 0, 1, 4, 1},
-	{33, 3, 4, 2, 2, 1, 0, 8, 0},	{30, 7, 30, 3, 1, 2, 0, 3, 1},	{30, 5, 4, 2, 3, 1, 2, 1, 0},
+	{48, 24, 48, 2, 1, 0, 0, 4, 0}, {48, 48, 12, 1, 4, 0, 2, 4, 0},
+	{40, 20, 20, 2, 2, 0, 1, 4, 1}, {33, 3, 4, 2, 2, 1, 0, 8, 0},
+	{30, 7, 30, 3, 1, 2, 0, 3, 1},	{30, 5, 4, 2, 3, 1, 2, 1, 0},
 	{31, 31, 31, 1, 1, 0, 0, 4, 2}, {5, 4, 5, 5, 1, 0, 0, 16, 0},
 };
 
@@ -230,8 +231,7 @@ static Suite *order_suite(void)
 	Suite *suite = suite_create("nccl_order");
 	TCase *tc = tcase_create("order");
 
-	tcase_add_loop_test(tc, any_order_that_events_allow, 0,
-			    sizeof layouts / sizeof *layouts);
+	tcase_add_loop_test(tc, any_order_that_events_allow, 0, sizeof layouts / sizeof *layouts);
 	tcase_add_test(tc, faults_are_named);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -1,5 +1,5 @@
-/* What lies below the schedules: rectangles and teams as they are, kernels by their own text, run when
- * the queue comes to them. */
+/* What lies below the schedules: rectangles and teams as they are, kernels by their own text, run
+ * when the queue comes to them. */
 #include "rename.h"
 
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static void run_kernel(const void *what)
 }
 
 tsw_status order_launch(const struct tsw_kernel *kernel, const void *parameter, uint64_t blocks,
-		  tsw_stream stream)
+			tsw_stream stream)
 {
 	struct launched l = {.kernel = *kernel, .blocks = blocks};
 

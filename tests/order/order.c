@@ -6,7 +6,7 @@
 #define MOST_STREAMS 256
 
 struct piece {
-	void (*run)(const void *what); /* NULL: a record, or a wait */
+	void (*run)(const void *what);	/* NULL: a record, or a wait */
 	int (*ready)(const void *what); /* or NULL */
 	void *what;
 	uint64_t record, wait; /* numbers of records; 0: none */
