@@ -187,32 +187,39 @@ START_TEST(options_are_checked)
 	tsw_file_result r = TSW_FILE_RESULT_INIT;
 
 	write_file(tsw_pattern(64), 64);
-#define REFUSED(change, status)                                                                    \
+#define REFUSED(change, status, says)                                                              \
 	do {                                                                                       \
 		bad = o;                                                                           \
 		bad.change;                                                                        \
 		tsw_assert_status(tsw_transpose_file(path, &bad, &r), status);                     \
-		ck_assert(tsw_last_error()[0]);                                                    \
+		ck_assert_msg(strstr(tsw_last_error(), says) != NULL, "%s: %s", #change,           \
+			      tsw_last_error());                                                   \
 	} while (0)
 	tsw_assert_status(tsw_transpose_file(NULL, &o, &r), TSW_ERR_NULL);
+	ck_assert_ptr_nonnull(strstr(tsw_last_error(), "path is NULL"));
 	tsw_assert_status(tsw_transpose_file(path, NULL, &r), TSW_ERR_NULL);
-	REFUSED(struct_size = 0, TSW_ERR_OPTION);
-	REFUSED(struct_size = sizeof o - 1, TSW_ERR_OPTION);
-	REFUSED(nthreads = -1, TSW_ERR_THREADS);
-	REFUSED(durability = 2, TSW_ERR_OPTION);
-	REFUSED(durability = -1, TSW_ERR_OPTION);
-	REFUSED(format = 5, TSW_ERR_OPTION);
-	REFUSED(format = -1, TSW_ERR_OPTION);
-	REFUSED(format = TSW_FORMAT_NPY, TSW_ERR_OPTION);
-	REFUSED(elem_size = 0, TSW_ERR_ELEM_SIZE);
-	REFUSED(ld = 3, TSW_ERR_LD);
-	REFUSED(elem_size = SIZE_MAX / 8, TSW_ERR_OVERFLOW);
-	REFUSED(offset_bytes = INT64_MAX, TSW_ERR_OVERFLOW);
-	REFUSED(offset_bytes = 1, TSW_ERR_FORMAT);
-	REFUSED(n = 5, TSW_ERR_FORMAT);
-	REFUSED(n = 3, TSW_ERR_FORMAT);
-	REFUSED(memory_bytes = 1, TSW_ERR_OPTION);
-	REFUSED(flag_only = 1, TSW_ERR_OPTION);
+	ck_assert_ptr_nonnull(strstr(tsw_last_error(), "options is NULL"));
+	r.struct_size = 0;
+	tsw_assert_status(tsw_transpose_file(path, &o, &r), TSW_ERR_OPTION);
+	ck_assert_ptr_nonnull(strstr(tsw_last_error(), "struct_size = 0"));
+	r.struct_size = sizeof r;
+	REFUSED(struct_size = 0, TSW_ERR_OPTION, "struct_size = 0");
+	REFUSED(struct_size = offsetof(tsw_file_options, force), TSW_ERR_OPTION, "struct_size = ");
+	REFUSED(nthreads = -1, TSW_ERR_THREADS, "nthreads = -1");
+	REFUSED(durability = 2, TSW_ERR_OPTION, "durability = 2");
+	REFUSED(durability = -1, TSW_ERR_OPTION, "durability = -1");
+	REFUSED(format = 5, TSW_ERR_OPTION, "format = 5");
+	REFUSED(format = -1, TSW_ERR_OPTION, "format = -1");
+	REFUSED(format = TSW_FORMAT_NPY, TSW_ERR_OPTION, "elem_size");
+	REFUSED(elem_size = 0, TSW_ERR_ELEM_SIZE, "elem_size");
+	REFUSED(ld = 3, TSW_ERR_LD, "ld = 3");
+	REFUSED(elem_size = SIZE_MAX / 8, TSW_ERR_OVERFLOW, "elem_size");
+	REFUSED(offset_bytes = INT64_MAX, TSW_ERR_OVERFLOW, "offset");
+	REFUSED(offset_bytes = 1, TSW_ERR_FORMAT, "offset");
+	REFUSED(n = 5, TSW_ERR_FORMAT, "n = 5");
+	REFUSED(n = 3, TSW_ERR_FORMAT, "n = 3");
+	REFUSED(memory_bytes = 1, TSW_ERR_OPTION, "memory");
+	REFUSED(flag_only = 1, TSW_ERR_OPTION, "flag_only");
 	bad = o;
 	bad.flag_only = bad.verify = 1;
 	tsw_assert_status(tsw_transpose_file(path, &bad, &r), TSW_ERR_OPTION);
@@ -228,6 +235,11 @@ START_TEST(options_are_checked)
 	newer.later = 0;
 	tsw_assert_ok(tsw_transpose_file(path, &newer.o, NULL));
 	require_transposed((struct tsw_shape){4, 4, 4}, 0, 0);
+	/* And one of the first, whose structure ended with `force`. */
+	bad = o;
+	bad.struct_size = offsetof(tsw_file_options, force) + sizeof o.force;
+	tsw_assert_ok(tsw_transpose_file(path, &bad, NULL));
+	require_transposed((struct tsw_shape){1, 1, 1}, 0, 63); /* back again */
 }
 END_TEST
 

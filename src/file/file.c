@@ -31,24 +31,27 @@ struct call {
 /* ---- options -----------------------------------------------------------------------------------
  */
 
+/* What the first release had, for good: members behind it are 0 where the caller has none. */
+#define FIRST_OPTIONS (offsetof(tsw_file_options, force) + sizeof(int))
+
 /* A caller built against a later header may set what is not known here. */
 static tsw_status take_options(tsw_file_options *o, const tsw_file_options *given)
 {
-	const unsigned char *beyond;
+	const unsigned char *const bytes = (const unsigned char *)given;
 
 	if (!given)
 		return tsw_fail(TSW_ERR_NULL, "options is NULL");
-	if (given->struct_size < sizeof *o)
+	if (given->struct_size < FIRST_OPTIONS)
 		return tsw_fail(TSW_ERR_OPTION,
 				"struct_size = %zu: begin with TSW_FILE_OPTIONS_INIT",
 				given->struct_size);
-	beyond = (const unsigned char *)given + sizeof *o;
-	for (size_t i = 0; i < given->struct_size - sizeof *o; i++)
-		if (beyond[i])
+	for (size_t i = sizeof *o; i < given->struct_size; i++)
+		if (bytes[i])
 			return tsw_fail(TSW_ERR_OPTION,
 					"an option is set that version %s does not have",
 					tsw_version());
-	*o = *given;
+	memset(o, 0, sizeof *o);
+	memcpy(o, given, given->struct_size < sizeof *o ? given->struct_size : sizeof *o);
 	return TSW_OK;
 }
 
