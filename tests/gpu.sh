@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Everything that only a machine with a GPU can show, in one go:
 #
-#     tests/gpu.sh OUTDIR [check] [sanitize] [sass] [stress] [bench]   (default: all)
+#     tests/gpu.sh OUTDIR [check] [python] [sanitize] [sass] [stress] [bench]   (default: all)
 #
 # check     make check with REQUIRE_GPU=1
+# python    tests/gpu-python.sh: the Python suite in place, consumers, the examples
 # sanitize  the device suite at small sizes under compute-sanitizer: memcheck, racecheck, initcheck,
 #           synccheck
 # sass      the machine code of the kernels holds no form of cp.async that ptxas is known to get wrong
@@ -17,7 +18,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 out=${1:?usage: tests/gpu.sh OUTDIR [stage ...]}
 shift
-[ $# -gt 0 ] || set -- check sanitize sass stress bench
+[ $# -gt 0 ] || set -- check python sanitize sass stress bench
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 build=${BUILD:-build}
@@ -60,6 +61,7 @@ stage build make CUDA=1 BUILD="$build" -j"$(nproc)" all tests
 for what in "$@"; do
 	case $what in
 	check) stage check env REQUIRE_GPU=1 make CUDA=1 BUILD="$build" check ;;
+	python) stage python env BUILD="$build" tests/gpu-python.sh "$out/gpu-python.log" ;;
 	sanitize)
 		sanitize memcheck 1 --leak-check full
 		sanitize racecheck 2
