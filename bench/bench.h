@@ -138,6 +138,7 @@ size_t bench_ladder_entries(size_t elem_size, struct bench_entry *list);
  * of the type, in `room` if need be. */
 int bench_imatcopy_complex(const struct bench_imatcopy *x);
 int bench_imatcopy_single(const struct bench_imatcopy *x);
+int bench_imatcopy_narrow(const struct bench_imatcopy *x); /* half or bfloat16 */
 const void *bench_imatcopy_alpha(const struct bench_imatcopy *x, float room[2]);
 
 /* 0 if a GPU can be used, else a message and 3. */

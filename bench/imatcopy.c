@@ -19,9 +19,14 @@ int bench_imatcopy_single(const struct bench_imatcopy *x)
 	return x->type == TSW_FLOAT || x->type == TSW_COMPLEX_FLOAT;
 }
 
+int bench_imatcopy_narrow(const struct bench_imatcopy *x)
+{
+	return x->type == TSW_HALF || x->type == TSW_BFLOAT16;
+}
+
 const void *bench_imatcopy_alpha(const struct bench_imatcopy *x, float room[2])
 {
-	if (!bench_imatcopy_single(x))
+	if (!bench_imatcopy_single(x) && !bench_imatcopy_narrow(x))
 		return x->alpha;
 	room[0] = (float)x->alpha[0];
 	room[1] = (float)x->alpha[1];
@@ -90,11 +95,34 @@ static void expected(const struct checking *k, size_t r, size_t c, double out[2]
 	}
 }
 
+static size_t word_bytes(const struct bench_imatcopy *x)
+{
+	return bench_imatcopy_narrow(x) ? 2 : bench_imatcopy_single(x) ? 4 : 8;
+}
+
+/* 2-byte numbers, of which the codes are all there are: alpha is 1 or -1. */
+static int is_narrow_wrong(const struct checking *k, const char *p, size_t r, size_t c)
+{
+	const struct bench_shape *const s = &k->set->shape;
+	const int transposes = k->x->op == 'T' || k->x->op == 'C', inside = c < s->n;
+	const uint64_t at = inside && transposes ? c * s->ld + r : r * s->ld + c;
+	const uint16_t infinity = k->x->type == TSW_HALF ? 0x7c00 : 0x7f80;
+	uint16_t is, should = (uint16_t)bench_code(k->b * s->stride + at, 2);
+
+	memcpy(&is, p, sizeof is);
+	if (inside && k->x->alpha[0] < 0)
+		should ^= 0x8000;
+	return is != should &&
+	       !(inside && (is & 0x7fff) > infinity && (should & 0x7fff) > infinity);
+}
+
 static int is_wrong(const struct checking *k, const char *p, size_t r, size_t c)
 {
-	const size_t size = bench_imatcopy_single(k->x) ? 4 : 8;
+	const size_t size = word_bytes(k->x);
 	double value[2] = {0, 0};
 
+	if (bench_imatcopy_narrow(k->x))
+		return is_narrow_wrong(k, p, r, c);
 	if (c < k->set->shape.n)
 		expected(k, r, c, value);
 	else
@@ -160,7 +188,7 @@ static int verify(const struct bench_entry *entry, struct bench_set *set, uint64
 	char *room = malloc(pitch > CHUNK ? pitch : CHUNK);
 	int status = room ? BENCH_OK : BENCH_FAILED;
 
-	set->word_bytes = bench_imatcopy_single(self->x) ? 4 : 8;
+	set->word_bytes = (unsigned)word_bytes(self->x);
 	if (!status)
 		status = self->backend->code(set);
 	if (!status)

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,9 @@ static const char usage[] =
 	"(GPU)\n"
 	"  --checksum        the digest beside a plain read: GB/s = n * n * elem_size / time\n"
 	"  --op N|T|C|R      imatcopy with that op instead of a transpose; needs --type\n"
-	"  --type s|d|c|z    float, double, complex float, complex double; is the elem-size\n"
+	"  --type s|d|c|z|h|b  float, double, complex float, complex double, half, bfloat16; is "
+	"the\n"
+	"                    elem-size\n"
 	"  --alpha RE[,IM]   [-1; of complex types 0,1]\n"
 	"  --profile         every entry once, untimed and unverified, for a profiler\n"
 	"  --seed X          of the random data\n"
@@ -138,8 +141,8 @@ static int alpha(const char *text, double value[2])
 
 static int set_type(const char *text, struct bench_options *o)
 {
-	static const size_t sizes[] = {4, 8, 8, 16};
-	const int type = letter(text, "SDCZ");
+	static const size_t sizes[] = {4, 8, 8, 16, 2, 2};
+	const int type = letter(text, "SDCZHB");
 
 	if (type < 0)
 		return -1;
@@ -205,6 +208,11 @@ static int check_imatcopy(const struct bench_options *o)
 		return 0;
 	if (!o->type_given) {
 		bench_complain("--op needs --type");
+		return 2;
+	}
+	if (bench_imatcopy_narrow(&o->imatcopy) && o->alpha_given &&
+	    (fabs(o->imatcopy.alpha[0]) != 1 || o->imatcopy.alpha[1] != 0)) {
+		bench_complain("--alpha for --type h and b is 1 or -1");
 		return 2;
 	}
 	if (o->array || o->checksum || o->pattern || o->ladder || o->kernels || o->peers) {
@@ -294,7 +302,7 @@ int bench_parse(int argc, char **argv, struct bench_options *o)
 		return 2;
 	}
 	/* Whatever the numbers, they stay as large as they are, time after time. */
-	if (!o->alpha_given && o->imatcopy.type >= TSW_COMPLEX_FLOAT)
+	if (!o->alpha_given && bench_imatcopy_complex(&o->imatcopy))
 		o->imatcopy.alpha[1] = 1;
 	else if (!o->alpha_given)
 		o->imatcopy.alpha[0] = -1;

@@ -135,7 +135,7 @@ static void print_json(const struct bench_options *options, const struct bench_r
 	json_string(r->entry->name);
 	if (options->imatcopy.op)
 		printf(",\"op\":\"%c\",\"type\":\"%c\",\"alpha\":[%g,%g]", options->imatcopy.op,
-		       "sdcz"[options->imatcopy.type], options -> imatcopy.alpha[0],
+		       "sdczhb"[options->imatcopy.type], options -> imatcopy.alpha[0],
 		       options->imatcopy.alpha[1]);
 	printf(",\"elem_size\":%zu,\"n\":%zu", s->elem_size, s->n);
 	if (s->cols)

@@ -97,9 +97,14 @@ else
 	gpu pattern --pattern --n 49152,49153 --elem-size 2
 	gpu pattern --pattern --n 65536,65537 --elem-size 1
 	gpu checksum --checksum --n 32768 --elem-size 1,2,3,4,8,12,16
-	for type in s d c z; do
+	for type in s d c z h b; do
 		for op in T C N; do
 			gpu "imatcopy-$op$type" --op $op --type $type --n 16384,16385
+		done
+	done
+	for type in h s d z; do
+		for op in T N; do
+			gpu "imatcopy-tiny-$op$type" --op $op --type $type --n 2,4,5,8,16,32,64 --fill 4000000000
 		done
 	done
 	gpu ladder --ladder

@@ -1,8 +1,9 @@
 /* imatcopy's epilogue on the device: what is done to a value in registers on its way out.  One set
- * of functions for each type, s, d, c and z, named by the letter:
+ * of functions for each type, s, d, c, z, h (half) and b (bfloat16), named by the letter:
  *
  *     tsw_finish_X(e, unit)      one element, as the unsigned integer or vector that carries it
  *     tsw_finish_X_vector(e, v)  all elements of a 16-byte vector
+ *     tsw_finish_X_word(e, w)    of h and b: two elements
  *
  * Products and sums are rounded one by one (the _rn functions are never fused), so that device and
  * host have the same bits.  e->kind is the same for all threads.  TSW_KEEP never comes here, and
@@ -27,6 +28,114 @@ static inline __device__ double tsw_double_of(uint32_t low, uint32_t high)
 static inline __device__ uint64_t tsw_word_of(double x)
 {
 	return (uint64_t)__double_as_longlong(x);
+}
+
+/* ---- h: half --------------------------------------------------------------------------------- */
+
+/* A half in the lower bits of each of the words: widened, and two floats rounded and put side by
+ * side.  A GPU has instructions for both; the text beside them is for tests/simt, and the second
+ * also for GPUs before sm_80, where it is the same but for the bits of a NaN. */
+static inline __device__ float tsw_float_of_half(uint32_t h)
+{
+#ifdef __CUDA_ARCH__
+	float x;
+
+	asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"((uint16_t)h));
+	return x;
+#else
+	const uint32_t sign = (h & 0x8000) << 16, exponent = h >> 10 & 31, fraction = h & 0x3ff;
+
+	if (exponent == 0)
+		return __uint_as_float(sign | __float_as_uint((float)fraction * 0x1p-24f));
+	return __uint_as_float(sign | (exponent == 31 ? 255 : exponent + 112) << 23 |
+			       fraction << 13);
+#endif
+}
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 800
+
+static inline __device__ uint32_t tsw_half_of_float(float x)
+{
+	const uint32_t w = __float_as_uint(x), sign = w >> 16 & 0x8000, body = w & 0x7fffffff;
+
+	if (body > 0x7f800000)
+		return sign | 0x7fff;
+	if (body >= 0x477ff000) /* halfway past the largest */
+		return sign | 0x7c00;
+	if (body < 0x38800000) /* subnormal: the sum's last bit is worth the same as a half's */
+		return sign |
+		       (__float_as_uint(__fadd_rn(__uint_as_float(body), 0.5f)) - 0x3f000000);
+	return sign | (body - (112u << 23) + 0xfff + (body >> 13 & 1)) >> 13;
+}
+
+/* The upper half of the word, rounded. */
+static inline __device__ uint32_t tsw_bfloat16_of_float(float x)
+{
+	const uint32_t w = __float_as_uint(x);
+
+	return (w & 0x7fffffff) > 0x7f800000 ? 0x7fff : (w + 0x7fff + (w >> 16 & 1)) >> 16;
+}
+
+#endif
+
+static inline __device__ uint32_t tsw_halves_of_floats(float low, float high)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	uint32_t word;
+
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+	return word;
+#else
+	return tsw_half_of_float(low) | tsw_half_of_float(high) << 16;
+#endif
+}
+
+static inline __device__ uint32_t tsw_finish_h_word(const struct tsw_epilogue *e, uint32_t w)
+{
+	return tsw_halves_of_floats(__fmul_rn(tsw_float_of_half(w & 0xffff), e->by.f[0]),
+				    __fmul_rn(tsw_float_of_half(w >> 16), e->by.f[0]));
+}
+
+static inline __device__ uint16_t tsw_finish_h(const struct tsw_epilogue *e, uint16_t u)
+{
+	return (uint16_t)tsw_finish_h_word(e, u);
+}
+
+static inline __device__ uint4 tsw_finish_h_vector(const struct tsw_epilogue *e, uint4 v)
+{
+	return make_uint4(tsw_finish_h_word(e, v.x), tsw_finish_h_word(e, v.y),
+			  tsw_finish_h_word(e, v.z), tsw_finish_h_word(e, v.w));
+}
+
+/* ---- b: bfloat16 ----------------------------------------------------------------------------- */
+
+static inline __device__ uint32_t tsw_bfloat16s_of_floats(float low, float high)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	uint32_t word;
+
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+	return word;
+#else
+	return tsw_bfloat16_of_float(low) | tsw_bfloat16_of_float(high) << 16;
+#endif
+}
+
+static inline __device__ uint32_t tsw_finish_b_word(const struct tsw_epilogue *e, uint32_t w)
+{
+	return tsw_bfloat16s_of_floats(__fmul_rn(__uint_as_float(w << 16), e->by.f[0]),
+				       __fmul_rn(__uint_as_float(w & 0xffff0000), e->by.f[0]));
+}
+
+static inline __device__ uint16_t tsw_finish_b(const struct tsw_epilogue *e, uint16_t u)
+{
+	return (uint16_t)tsw_finish_b_word(e, u);
+}
+
+static inline __device__ uint4 tsw_finish_b_vector(const struct tsw_epilogue *e, uint4 v)
+{
+	return make_uint4(tsw_finish_b_word(e, v.x), tsw_finish_b_word(e, v.y),
+			  tsw_finish_b_word(e, v.z), tsw_finish_b_word(e, v.w));
 }
 
 /* ---- s: float -------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "epilogue.cuh"
 #include "launch.h"
 #include "shifted.h"
+#include "stream.cuh"
 
 #include "../src/tileswap.h"
 
@@ -9,103 +10,105 @@
 #define ROWS_DEPTH 4			/* vectors that a lane has in flight */
 #define ROWS_SEGMENT (ROWS_DEPTH * 512) /* bytes of a warp */
 
-/* Blocks of one multiprocessor, of which sm_75 has shared memory for two. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#define IMATCOPY_BLOCKS(most) 2
-#else
-#define IMATCOPY_BLOCKS(most) (most)
-#endif
-
 #include "imatcopy_types.cuh"
 
-/* Blocks that keep a large GPU busy; a matrix too small for so many gets smaller tiles. */
-#define ENOUGH_BLOCKS 264
+#define ENTRY(kernel) ((const void *)tsw_imatcopy_##kernel)
 
-static int makes_enough(const struct tsw_tiles *p, uint64_t count, unsigned tile)
-{
-	return tsw_pair_count(tsw_tile_count(p->n, tile)) >= ENOUGH_BLOCKS / count;
-}
-
-static struct tsw_kernel vector_kernel(uint32_t type)
-{
-	static const struct tsw_kernel table[] = {
-		{"vector", (const void *)tsw_imatcopy_vector_s, 256, 1, 64, 2 * 64 * 256},
-		{"vector", (const void *)tsw_imatcopy_vector_d, 256, 1, 32, 2 * 32 * 256},
-		{"vector", (const void *)tsw_imatcopy_vector_c, 256, 1, 32, 2 * 32 * 256},
-		{"vector", (const void *)tsw_imatcopy_vector_z, 256, 1, 16, 2 * 16 * 256},
-	};
-
-	return table[type];
-}
-
-/* Elements of one unit: of two forms the larger, if it fits and makes enough blocks. */
-static struct tsw_kernel shifted_kernel(const struct tsw_tiles *p, uint64_t count,
-					unsigned shared_bytes)
-{
-	static const struct {
-		unsigned type, unit, side, threads;
-		const void *entry;
-	} table[] = {
-		{TSW_FLOAT, 4, 128, 1024, (const void *)tsw_imatcopy_shifted_s_128},
-		{TSW_FLOAT, 4, 64, 512, (const void *)tsw_imatcopy_shifted_s_64},
-		{TSW_DOUBLE, 8, 64, 512, (const void *)tsw_imatcopy_shifted_d_64},
-		{TSW_DOUBLE, 8, 32, 256, (const void *)tsw_imatcopy_shifted_d_32},
-		{TSW_COMPLEX_FLOAT, 8, 64, 512, (const void *)tsw_imatcopy_shifted_c_64},
-		{TSW_COMPLEX_FLOAT, 8, 32, 256, (const void *)tsw_imatcopy_shifted_c_32},
-	};
-	struct tsw_kernel kernel = {.name = "shifted", .threads_y = 1};
-
-	for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
-		if (table[i].type != p->epilogue.type)
-			continue;
-		kernel.entry = table[i].entry;
-		kernel.threads_x = table[i].threads;
-		kernel.tile = table[i].side;
-		kernel.shared_bytes =
-			2 * tsw_shifted_layout(table[i].side, table[i].unit, table[i].unit).bytes;
-		if (kernel.shared_bytes <= shared_bytes && makes_enough(p, count, kernel.tile))
-			break;
-	}
-	return kernel;
-}
+/* By tsw_type; each in the forms that the transposing kernels of its width have. */
+static const struct {
+	unsigned size; /* bytes of an element */
+	const void *vector[2], *shifted[2], *stream[2], *rows;
+} types[] = {
+	{4,
+	 {ENTRY(vector_s), ENTRY(vector_s_small)},
+	 {ENTRY(shifted_s_128), ENTRY(shifted_s_64)},
+	 {ENTRY(stream_s), ENTRY(stream_s_units)},
+	 ENTRY(rows_s)},
+	{8,
+	 {ENTRY(vector_d), ENTRY(vector_d_small)},
+	 {ENTRY(shifted_d_64), ENTRY(shifted_d_32)},
+	 {ENTRY(stream_d), ENTRY(stream_d_units)},
+	 ENTRY(rows_d)},
+	{8,
+	 {ENTRY(vector_c), ENTRY(vector_c_small)},
+	 {ENTRY(shifted_c_64), ENTRY(shifted_c_32)},
+	 {ENTRY(stream_c), ENTRY(stream_c_units)},
+	 ENTRY(rows_c)},
+	/* By whole elements and by halves: always elements of several units, or of units of 16. */
+	{16,
+	 {ENTRY(vector_z), ENTRY(vector_z_small)},
+	 {ENTRY(shifted_z_many), ENTRY(shifted_z_halves_many)},
+	 {ENTRY(stream_z), ENTRY(stream_z_halves)},
+	 ENTRY(rows_z)},
+	{2,
+	 {ENTRY(vector_h), ENTRY(vector_h_small)},
+	 {ENTRY(shifted_h_192), ENTRY(shifted_h_64)},
+	 {ENTRY(stream_h), ENTRY(stream_h_units)},
+	 ENTRY(rows_h)},
+	{2,
+	 {ENTRY(vector_b), ENTRY(vector_b_small)},
+	 {ENTRY(shifted_b_192), ENTRY(shifted_b_64)},
+	 {ENTRY(stream_b), ENTRY(stream_b_units)},
+	 ENTRY(rows_b)},
+};
 
 int tsw_kernel_imatcopy(struct tsw_tiles *p, uint64_t count, int vectors, unsigned shared_bytes,
 			struct tsw_kernel *kernel)
 {
-	p->units = 1;
-	if (vectors) {
-		*kernel = vector_kernel(p->epilogue.type);
-	} else if (p->epilogue.type == TSW_COMPLEX_DOUBLE) {
-		const int whole = (uintptr_t)p->base % 16 == 0;
+	const uint32_t type = p->epilogue.type;
+	const unsigned size = types[type].size;
 
-		p->units = whole ? 1 : 2;
-		if (!tsw_kernel_shifted(p, count, whole ? 16 : 8, shared_bytes, kernel))
+	if (vectors) {
+		const struct tsw_kernel *const plain =
+			tsw_kernel_vector(size, shared_bytes, p->n, count);
+
+		if (!plain)
 			return 0;
-		kernel->entry = whole ? (const void *)tsw_imatcopy_shifted_z
-				      : (const void *)tsw_imatcopy_shifted_z_halves;
-	} else {
-		*kernel = shifted_kernel(p, count, shared_bytes);
+		*kernel = *plain;
+		kernel->entry = types[type].vector[plain->form];
+		p->units = 1;
+		return 1;
 	}
-	p->side = kernel->tile;
-	p->group = 8;
-	return kernel->shared_bytes <= shared_bytes;
+	p->units = size == 16 && (uintptr_t)p->base % 16 ? 2 : 1;
+	if (!tsw_kernel_shifted(p, count, size / (unsigned)p->units, shared_bytes, kernel))
+		return 0;
+	kernel->entry = types[type].shifted[size == 16 ? p->units - 1 : kernel->form];
+	return 1;
 }
 
-const struct tsw_kernel *tsw_kernel_rows(struct tsw_tiles *p, uint64_t count, uint64_t *blocks)
+void tsw_kernel_imatcopy_stream(const struct tsw_chunks *p, struct tsw_kernel *kernel)
 {
-	static const struct tsw_kernel table[] = {
-		{"rows", (const void *)tsw_imatcopy_rows_s, ROWS_THREADS, 1, 4, 0},
-		{"rows", (const void *)tsw_imatcopy_rows_d, ROWS_THREADS, 1, 8, 0},
-		{"rows", (const void *)tsw_imatcopy_rows_c, ROWS_THREADS, 1, 8, 0},
-		{"rows", (const void *)tsw_imatcopy_rows_z, ROWS_THREADS, 1, 16, 0},
-	};
-	const struct tsw_kernel *kernel = &table[p->epilogue.type];
-	/* A row may begin up to 15 bytes past a vector. */
-	const uint64_t row = p->n * kernel->tile + 15;
+	const uint32_t type = p->epilogue.type;
 
-	p->units = (row + ROWS_SEGMENT - 1) / ROWS_SEGMENT;
-	/* The rows lie apart in an address space of 63 bits, and a segment has at least 4 bytes. */
-	p->pairs = count * p->n * p->units;
+	kernel->entry = types[type].stream[types[type].size == 16 ? p->units - 1 : kernel->form];
+}
+
+void tsw_kernel_rows(struct tsw_tiles *p, uint64_t count, struct tsw_kernel *kernel,
+		     uint64_t *blocks)
+{
+	const unsigned size = types[p->epilogue.type].size;
+	uint64_t rows;
+
+	p->side = (uint32_t)p->n;
+	if (p->ld == p->n) {
+		p->side = 1;
+		p->n *= p->n;
+		if (count == 1 || p->stride == p->n * size) {
+			p->n *= count;
+			count = 1;
+		}
+	}
+	/* A row may begin up to 15 bytes past a vector. */
+	p->units = (p->n * size + 15 + ROWS_SEGMENT - 1) / ROWS_SEGMENT;
+	/* The rows lie apart in an address space of 63 bits, and a segment has at least 2 bytes. */
+	rows = count * p->side;
+	p->pairs = rows * p->units;
 	*blocks = (p->pairs + ROWS_THREADS / 32 - 1) / (ROWS_THREADS / 32);
-	return kernel;
+	*kernel = (struct tsw_kernel){
+		.name = "rows",
+		.entry = types[p->epilogue.type].rows,
+		.threads_x = ROWS_THREADS,
+		.threads_y = 1,
+		.tile = size,
+	};
 }

@@ -15,6 +15,7 @@ struct tsw_kernel {
 	unsigned threads_x, threads_y; /* of one block */
 	unsigned tile;		       /* elements a side of a tile */
 	unsigned shared_bytes;	       /* dynamic shared memory of one block */
+	unsigned form; /* its number among the kernels that differ from it in form alone */
 };
 
 /* The readable [32][33] tile-pair kernel for units of 1, 2, 4, 8 or 16 bytes; NULL for others. */
@@ -44,9 +45,15 @@ int tsw_kernel_stream(struct tsw_chunks *p, unsigned unit, unsigned shared_bytes
 int tsw_kernel_imatcopy(struct tsw_tiles *p, uint64_t count, int vectors, unsigned shared_bytes,
 			struct tsw_kernel *kernel);
 
+/* Makes the stream kernel that tsw_kernel_stream() chose for *p the one that applies p->epilogue on
+ * the way out. */
+void tsw_kernel_imatcopy_stream(const struct tsw_chunks *p, struct tsw_kernel *kernel);
+
 /* The kernel that applies p->epilogue, TSW_ZERO too, where nothing changes places: `count`
- * matrices. Fills in p->units, p->pairs and how many blocks that takes. */
-const struct tsw_kernel *tsw_kernel_rows(struct tsw_tiles *p, uint64_t count, uint64_t *blocks);
+ * matrices, strided.  Fills in *kernel, p->n, p->side, p->units, p->pairs and how many blocks that
+ * takes. */
+void tsw_kernel_rows(struct tsw_tiles *p, uint64_t count, struct tsw_kernel *kernel,
+		     uint64_t *blocks);
 
 #ifdef __cplusplus
 }

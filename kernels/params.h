@@ -42,6 +42,7 @@ struct tsw_chunks {
 	uint32_t row_step;    /* and from row to row */
 	uint32_t swizzle;     /* bits of an address there that are scrambled */
 	uint32_t by_units, by_n, by_matrix, by_slot; /* reciprocals, of `elements` the third */
+	struct tsw_epilogue epilogue; /* of imatcopy's kernels; the others do not look */
 };
 
 #endif /* TSW_PARAMS_H */

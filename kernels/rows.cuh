@@ -8,8 +8,9 @@
  *     ..|.......abc|defghijk|lmno.......|..      | every 16 bytes
  *               ROWS_SEGMENT from here
  *
- * p.units is the number of segments of a row, p.pairs that of all rows of all matrices.  Included
- * once per type; ROWS_FINISH names the functions of epilogue.cuh. */
+ * A row is p.n elements, and a matrix p.side rows; rows without gaps between them are one.  p.units
+ * is the number of segments of a row, p.pairs that of all rows of all matrices.  Included once per
+ * type; ROWS_FINISH names the functions of epilogue.cuh. */
 
 #define ROWS_PASTE_(a, b) a##b
 #define ROWS_PASTE(a, b) ROWS_PASTE_(a, b)
@@ -35,7 +36,7 @@ __global__ void __launch_bounds__(ROWS_THREADS) ROWS_KERNEL(const struct tsw_til
 {
 	const uint64_t segment = (p.first + blockIdx.x) * (ROWS_THREADS / 32) + threadIdx.x / 32;
 	const uint64_t row = segment / p.units;
-	const uint64_t matrix = row < p.n ? 0 : row / p.n;
+	const uint64_t matrix = row < p.side ? 0 : row / p.side;
 	const uint64_t bytes = p.n * ROWS_WIDTH;
 	const int zero = p.epilogue.kind == TSW_ZERO;
 	uint4 v[ROWS_DEPTH];
@@ -43,7 +44,7 @@ __global__ void __launch_bounds__(ROWS_THREADS) ROWS_KERNEL(const struct tsw_til
 	if (segment >= p.pairs)
 		return;
 
-	char *const a = tsw_matrix(&p, matrix) + (row - matrix * p.n) * p.ld * ROWS_WIDTH;
+	char *const a = tsw_matrix(&p, matrix) + (row - matrix * p.side) * p.ld * ROWS_WIDTH;
 	const uint32_t skew = (uint32_t)(uintptr_t)a & (ROWS_HALVES ? 7 : 15);
 	const int aligned = !ROWS_HALVES || (uintptr_t)a % 16 == 0;
 	/* This lane's first vector, counted from a - skew. */

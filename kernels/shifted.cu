@@ -39,13 +39,17 @@ static int one_unit(struct tsw_tiles *p, uint64_t count, unsigned unit, unsigned
 		{8, 64, 512, (const void *)tsw_shifted_8_64},
 		{8, 32, 256, (const void *)tsw_shifted_8_32},
 	};
+	unsigned form = 0;
 	int found = 0;
 
 	for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
-		const struct tsw_kernel k =
+		struct tsw_kernel k =
 			kernel_of(table[i].entry, table[i].threads, table[i].side, unit, unit);
 
-		if (table[i].unit != unit || k.shared_bytes > shared_bytes)
+		if (table[i].unit != unit)
+			continue;
+		k.form = form++;
+		if (k.shared_bytes > shared_bytes)
 			continue;
 		*kernel = k;
 		found = 1;

@@ -22,7 +22,7 @@
  * Included once per unit and form.  SHIFTED_SIDE > 0: elements of one unit, tiles of that side.
  * SHIFTED_SIDE = 0: elements of several units, tiles of p.side; elements of more than
  * TSW_SHIFTED_SLICE units go slice by slice, a tile being one element.  SHIFTED_FINISH, if defined,
- * is what units of 4, 8 and 16 bytes go through on their way out (epilogue.cuh).
+ * is what elements, of one unit or of two halves, go through on their way out (epilogue.cuh).
  */
 
 #define SHIFTED_PASTE_(a, b) a##b
@@ -31,10 +31,16 @@
 #define SHIFTED_V (16 / SHIFTED_WIDTH)
 #define SHIFTED_LINE (128 / SHIFTED_WIDTH) /* units of a line */
 #define SHIFTED_WORD (4 / SHIFTED_WIDTH)   /* units of a 4-byte word, for narrow units */
-#ifdef SHIFTED_FINISH
+#if defined SHIFTED_FINISH && SHIFTED_SIDE == 0 && SHIFTED_WIDTH == 16
+#define SHIFTED_OUT_PART(tile, unit, other, half) SHIFTED_FINISH((tile)->finish, unit)
+#elif defined SHIFTED_FINISH && SHIFTED_SIDE == 0
+#define SHIFTED_OUT_PART(tile, unit, other, half) SHIFTED_FINISH((tile)->finish, unit, other, half)
+#elif defined SHIFTED_FINISH
 #define SHIFTED_OUT(tile, unit) SHIFTED_FINISH((tile)->finish, unit)
+#define SHIFTED_OUT_WORD(tile, word) SHIFTED_PASTE(SHIFTED_FINISH, _word)((tile)->finish, word)
 #else
 #define SHIFTED_OUT(tile, unit) (unit)
+#define SHIFTED_OUT_WORD(tile, word) (word)
 #endif
 
 /* A tile in shared memory, and where it came from. */
@@ -134,7 +140,7 @@ static inline __device__ void SHIFTED_NAME(_ends)(const struct SHIFTED_NAME(_til
 		/* A row that lies within one word is all head. */
 		if (q < SHIFTED_MOST ? at < head : head + tail <= bytes && at < bytes)
 			*(SHIFTED_UNIT *)(row + at) =
-				SHIFTED_NAME(_get)(tile, x, at / SHIFTED_WIDTH);
+				SHIFTED_OUT(tile, SHIFTED_NAME(_get)(tile, x, at / SHIFTED_WIDTH));
 	}
 }
 
@@ -214,7 +220,7 @@ static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile
 				for (uint32_t z = 1; z < SHIFTED_WORD; z++)
 					word |= (uint32_t)(*(const SHIFTED_UNIT *)(at + from[z]))
 						<< 8 * SHIFTED_WIDTH * z;
-				*(uint32_t *)(row + b) = word;
+				*(uint32_t *)(row + b) = SHIFTED_OUT_WORD(tile, word);
 			}
 		}
 	}
@@ -227,31 +233,16 @@ static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile
 
 #if SHIFTED_WIDTH >= 4
 
-/* The unit as it is written: halves of an element are finished with a look at the other one. */
-#if defined SHIFTED_FINISH && SHIFTED_WIDTH == 16
-#define SHIFTED_OUT_OF(tile, x, u) SHIFTED_OUT(tile, SHIFTED_NAME(_get)(tile, x, u))
-#elif defined SHIFTED_FINISH
-#define SHIFTED_OUT_OF(tile, x, u)                                                                 \
-	SHIFTED_FINISH((tile)->finish, SHIFTED_NAME(_get)(tile, x, u),                             \
-		       SHIFTED_NAME(_get)(tile, x, (u) ^ 1), (u)&1)
-#else
-#define SHIFTED_OUT_OF SHIFTED_NAME(_get)
-#endif
-
 /* Writes row x of the other place, `count` units from `row` on: column x of the tile. */
 static inline __device__ void SHIFTED_NAME(_row)(const struct SHIFTED_NAME(_tile) * tile, char *row,
 						 uint32_t x, uint32_t count)
 {
 	const uint32_t skip = (uint32_t)(uintptr_t)row / SHIFTED_WIDTH % SHIFTED_LINE;
 
-#if defined SHIFTED_FINISH && SHIFTED_WIDTH < 16
-#pragma unroll 1 /* registers */
-#else
 #pragma unroll 4
-#endif
 	for (uint32_t v = threadIdx.x % 32; v < skip + count; v += 32)
 		if (v >= skip)
-			((SHIFTED_UNIT *)row)[v - skip] = SHIFTED_OUT_OF(tile, x, v - skip);
+			((SHIFTED_UNIT *)row)[v - skip] = SHIFTED_NAME(_get)(tile, x, v - skip);
 }
 
 #else
@@ -299,23 +290,78 @@ static inline __device__ void SHIFTED_NAME(_row)(const struct SHIFTED_NAME(_tile
 
 #endif
 
+#ifndef SHIFTED_FINISH
+
 /* Writes `rows` rows of `count` units, the first at `a`: row x is column x of the tile. */
 static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile) * tile, char *a,
 						 uint64_t pitch, uint32_t rows, uint32_t count)
 {
 	const uint32_t warp = threadIdx.x / 32, warps = blockDim.x / 32;
 
-#if defined SHIFTED_FINISH && SHIFTED_WIDTH < 16
-#pragma unroll 1 /* registers */
-#else
 #pragma unroll 2
-#endif
 	for (uint32_t x = warp; x < rows; x += warps)
 		SHIFTED_NAME(_row)(tile, a + x * pitch, x, count);
 #if SHIFTED_WIDTH < 4
 	SHIFTED_NAME(_ends)(tile, a, pitch, rows, count);
 #endif
 }
+
+#else /* elements of 16 bytes, whole or in two halves */
+
+#define SHIFTED_PARTS (16 / SHIFTED_WIDTH)
+#define SHIFTED_ROWS (4 / SHIFTED_PARTS) /* that a warp has in flight */
+
+/* _get() for these; it needs no table of places. */
+static inline __device__ SHIFTED_UNIT SHIFTED_NAME(_part)(const struct SHIFTED_NAME(_tile) * tile,
+							  uint32_t x, uint32_t u)
+{
+	const uint32_t at = SHIFTED_NAME(_place)(tile, u / SHIFTED_PARTS) +
+			    (x * SHIFTED_PARTS + u % SHIFTED_PARTS) * SHIFTED_WIDTH;
+
+	return *(const SHIFTED_UNIT *)(tile->shared + at);
+}
+
+/* The same, several rows at a time: finishing takes long, and has branches past which the compiler
+ * moves no load, so every load comes first. */
+static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile) * tile, char *a,
+						 uint64_t pitch, uint32_t rows, uint32_t count)
+{
+	const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+
+#pragma unroll 1
+	for (uint32_t x = warp; x < rows; x += warps * SHIFTED_ROWS)
+#pragma unroll 1
+		for (uint32_t v = lane; v < SHIFTED_LINE - 1 + count; v += 32) {
+			SHIFTED_UNIT unit[SHIFTED_ROWS];
+#if SHIFTED_PARTS == 2
+			SHIFTED_UNIT other[SHIFTED_ROWS];
+#endif
+			uint32_t u[SHIFTED_ROWS];
+
+#pragma unroll
+			for (uint32_t q = 0; q < SHIFTED_ROWS; q++) {
+				const uint32_t row = x + q * warps;
+				const uint32_t skip = (uint32_t)(uintptr_t)(a + row * pitch) /
+						      SHIFTED_WIDTH % SHIFTED_LINE;
+				const uint32_t at = row < rows && v - skip < count ? v - skip : 0;
+
+				u[q] = row < rows ? v - skip : count;
+				unit[q] = SHIFTED_NAME(_part)(tile, row < rows ? row : x, at);
+#if SHIFTED_PARTS == 2
+				other[q] = SHIFTED_NAME(_part)(tile, row < rows ? row : x, at ^ 1);
+#endif
+			}
+#pragma unroll
+			for (uint32_t q = 0; q < SHIFTED_ROWS; q++)
+				if (u[q] < count)
+					((SHIFTED_UNIT *)(a + (x + q * warps) * pitch))[u[q]] =
+						SHIFTED_OUT_PART(tile, unit[q], other[q], u[q] & 1);
+		}
+}
+
+#undef SHIFTED_PARTS
+#undef SHIFTED_ROWS
+#endif
 
 #endif
 
@@ -396,8 +442,8 @@ __global__ void __launch_bounds__(SHIFTED_THREADS, SHIFTED_BLOCKS)
 #undef SHIFTED_V
 #undef SHIFTED_LINE
 #undef SHIFTED_OUT
-#undef SHIFTED_OUT_OF
-#undef SHIFTED_FINISH
+#undef SHIFTED_OUT_WORD
+#undef SHIFTED_OUT_PART
 #undef SHIFTED_WORD
 #undef SHIFTED_MOST
 #undef SHIFTED_UNIT

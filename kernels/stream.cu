@@ -122,6 +122,7 @@ int tsw_kernel_stream(struct tsw_chunks *p, unsigned unit, unsigned shared_bytes
 							  : 512u,
 			.threads_y = 1,
 			.shared_bytes = (slots * 16 + 127) / 128 * 128,
+			.form = by_vectors ? 0u : 1u,
 		};
 		return 1;
 	}

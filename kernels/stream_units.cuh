@@ -1,5 +1,15 @@
 /* The stream kernel for any ld and elements of any number of units: neighbouring threads write
- * neighbouring units of the window.  stream.cuh has the whole picture.  Included once per unit. */
+ * neighbouring units of the window.  stream.cuh has the whole picture.  Included once per unit.
+ * STREAM_FINISH, if defined, is what elements go through on their way out (epilogue.cuh); with
+ * STREAM_HALVES they are two units each, finished with a look at the other one. */
+
+#if defined STREAM_FINISH && defined STREAM_HALVES
+#define STREAM_OUT(p, unit, other, half) STREAM_FINISH(&(p)->epilogue, unit, other, half)
+#elif defined STREAM_FINISH
+#define STREAM_OUT(p, unit, other, half) STREAM_FINISH(&(p)->epilogue, unit)
+#else
+#define STREAM_OUT(p, unit, other, half) (unit)
+#endif
 
 __global__ void __launch_bounds__(512) STREAM_KERNEL(const struct tsw_chunks p)
 {
@@ -24,10 +34,14 @@ __global__ void __launch_bounds__(512) STREAM_KERNEL(const struct tsw_chunks p)
 		const uint32_t from = b * p.matrix_step + c * p.row_step + tsw_misaligned(run) +
 				      r * elem_size + byte;
 
-		*(STREAM_UNIT *)(a + r * p.pitch + c * elem_size + byte) =
-			*(const STREAM_UNIT *)(shared + tsw_swizzled(&p, from));
+		*(STREAM_UNIT *)(a + r * p.pitch + c * elem_size + byte) = STREAM_OUT(
+			&p, *(const STREAM_UNIT *)(shared + tsw_swizzled(&p, from)),
+			*(const STREAM_UNIT *)(shared +
+					       tsw_swizzled(&p, byte ? from - byte : from + 8)),
+			byte != 0);
 	}
 }
 
+#undef STREAM_OUT
 #undef STREAM_UNIT
 #undef STREAM_KERNEL

@@ -1,12 +1,21 @@
 /* The stream kernel for elements of one unit in matrices with ld = n: a thread gathers the elements
  * of a 16-byte vector of a run and writes it at once; the vectors at a run's two ends, which
  * neighbours share, element by element.  stream.cuh has the whole picture.  Included once per
- * width. */
+ * width.  STREAM_FINISH, if defined, names the functions that elements go through on their way out
+ * (epilogue.cuh). */
 
 #define STREAM_PASTE_(a, b) a##b
 #define STREAM_PASTE(a, b) STREAM_PASTE_(a, b)
 #define STREAM_NAME(part) STREAM_PASTE(STREAM_KERNEL, part)
 #define STREAM_V (16 / (int)sizeof(STREAM_UNIT)) /* elements of a vector */
+
+#ifdef STREAM_FINISH
+#define STREAM_OUT(p, unit) STREAM_FINISH(&(p)->epilogue, unit)
+#define STREAM_OUT_VECTOR(p, v) STREAM_PASTE(STREAM_FINISH, _vector)(&(p)->epilogue, v)
+#else
+#define STREAM_OUT(p, unit) (unit)
+#define STREAM_OUT_VECTOR(p, v) (v)
+#endif
 
 /* An element of the chunk: its place in memory, and its mirror image's in shared memory. */
 struct STREAM_NAME(_walk) {
@@ -92,7 +101,7 @@ static inline __device__ void STREAM_NAME(_put)(const struct tsw_chunks *p,
 	if (last - first < STREAM_V) {
 #pragma unroll 1
 		for (int k = first; k < last; k++) {
-			to[k] = STREAM_NAME(_get)(p, shared, w.from, 1);
+			to[k] = STREAM_OUT(p, STREAM_NAME(_get)(p, shared, w.from, 1));
 			STREAM_NAME(_next)(p, &w);
 		}
 		return;
@@ -111,7 +120,7 @@ static inline __device__ void STREAM_NAME(_put)(const struct tsw_chunks *p,
 	} else {
 		STREAM_NAME(_gather)(p, shared, &w, out.element, 0, 1);
 	}
-	*(uint4 *)to = out.vector;
+	*(uint4 *)to = STREAM_OUT_VECTOR(p, out.vector);
 }
 
 __global__ void __launch_bounds__(512) STREAM_KERNEL(const struct tsw_chunks p)
@@ -135,5 +144,7 @@ __global__ void __launch_bounds__(512) STREAM_KERNEL(const struct tsw_chunks p)
 #undef STREAM_PASTE
 #undef STREAM_NAME
 #undef STREAM_V
+#undef STREAM_OUT
+#undef STREAM_OUT_VECTOR
 #undef STREAM_UNIT
 #undef STREAM_KERNEL

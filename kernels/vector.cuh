@@ -39,7 +39,11 @@
 
 #ifdef VECTOR_FINISH
 #define VECTOR_OUT(p, v) VECTOR_PASTE(VECTOR_FINISH, _vector)(&(p)->epilogue, v)
+#if VECTOR_WIDTH < 16
 #define VECTOR_OUT_UNIT(p, u) VECTOR_FINISH(&(p)->epilogue, u)
+#else
+#define VECTOR_OUT_UNIT(p, u) (u) /* not reached: elements are vectors, at multiples of 16 */
+#endif
 #else
 #define VECTOR_OUT(p, v) ((void)(p), (v))
 #define VECTOR_OUT_UNIT(p, u) (u)
@@ -131,7 +135,14 @@ static inline __device__ void VECTOR_NAME(_store)(const struct tsw_tiles *p,
 		}
 }
 
-__global__ void __launch_bounds__(VECTOR_THREADS *(1 + VECTOR_SPLIT), VECTOR_BLOCKS)
+/* An sm_75 multiprocessor has shared memory for two blocks of the large forms. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800 && VECTOR_ROW == 16 && VECTOR_BLOCKS > 2
+#define VECTOR_MIN_BLOCKS 2
+#else
+#define VECTOR_MIN_BLOCKS VECTOR_BLOCKS
+#endif
+
+__global__ void __launch_bounds__(VECTOR_THREADS *(1 + VECTOR_SPLIT), VECTOR_MIN_BLOCKS)
 	VECTOR_KERNEL(const struct tsw_tiles p)
 {
 	TSW_DYNAMIC_SHARED(uint4, tsw_tiles_shared);
@@ -193,10 +204,10 @@ __global__ void __launch_bounds__(VECTOR_THREADS *(1 + VECTOR_SPLIT), VECTOR_BLO
 #undef VECTOR_TURN
 #undef VECTOR_OUT
 #undef VECTOR_OUT_UNIT
-#undef VECTOR_FINISH
 #undef VECTOR_UNIT
 #undef VECTOR_WIDTH
 #undef VECTOR_ROW
 #undef VECTOR_SPLIT
 #undef VECTOR_BLOCKS
+#undef VECTOR_MIN_BLOCKS
 #undef VECTOR_KERNEL

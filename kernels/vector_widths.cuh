@@ -1,28 +1,40 @@
-/* The widths of the vector kernel.  VECTOR_BLOCKS, blocks of one multiprocessor, is what registers
- * and shared memory were balanced for on an H200. */
+/* The forms of the vector kernel, a large and a small one for each width; the small ones, in
+ * 128-byte rows, are for small matrices and where a block may not have so much shared memory.
+ * VECTOR_BLOCKS, blocks of one multiprocessor, is what registers and shared memory were balanced
+ * for on an H200.
+ *
+ * VECTOR_ONLY, if defined, is the one width that is wanted, VECTOR_NAMED(width, form) then what the
+ * kernels are called, and VECTOR_FINISH what they finish by. */
+#ifndef VECTOR_ONLY
+#define VECTOR_ONLY 0
+#define VECTOR_NAMED(width, form) tsw_vector_##width##form
+#endif
+
+#if VECTOR_ONLY == 0 || VECTOR_ONLY == 1
 #define VECTOR_UNIT uint8_t
 #define VECTOR_WIDTH 1
 #define VECTOR_ROW 16
 #define VECTOR_SPLIT 1
 #define VECTOR_BLOCKS 1
-#define VECTOR_KERNEL tsw_vector_1
+#define VECTOR_KERNEL VECTOR_NAMED(1, )
 #include "vector.cuh"
 
-/* In 128-byte rows, for small matrices and where a block may not have so much shared memory. */
 #define VECTOR_UNIT uint8_t
 #define VECTOR_WIDTH 1
 #define VECTOR_ROW 8
 #define VECTOR_SPLIT 1
 #define VECTOR_BLOCKS 4
-#define VECTOR_KERNEL tsw_vector_1_small
+#define VECTOR_KERNEL VECTOR_NAMED(1, _small)
 #include "vector.cuh"
+#endif
 
+#if VECTOR_ONLY == 0 || VECTOR_ONLY == 2
 #define VECTOR_UNIT uint16_t
 #define VECTOR_WIDTH 2
 #define VECTOR_ROW 16
 #define VECTOR_SPLIT 0
 #define VECTOR_BLOCKS 2
-#define VECTOR_KERNEL tsw_vector_2
+#define VECTOR_KERNEL VECTOR_NAMED(2, )
 #include "vector.cuh"
 
 #define VECTOR_UNIT uint16_t
@@ -30,31 +42,17 @@
 #define VECTOR_ROW 8
 #define VECTOR_SPLIT 0
 #define VECTOR_BLOCKS 6
-#define VECTOR_KERNEL tsw_vector_2_small
+#define VECTOR_KERNEL VECTOR_NAMED(2, _small)
 #include "vector.cuh"
+#endif
 
+#if VECTOR_ONLY == 0 || VECTOR_ONLY == 4
 #define VECTOR_UNIT uint32_t
 #define VECTOR_WIDTH 4
 #define VECTOR_ROW 16
 #define VECTOR_SPLIT 0
 #define VECTOR_BLOCKS 4
-#define VECTOR_KERNEL tsw_vector_4
-#include "vector.cuh"
-
-#define VECTOR_UNIT uint64_t
-#define VECTOR_WIDTH 8
-#define VECTOR_ROW 16
-#define VECTOR_SPLIT 0
-#define VECTOR_BLOCKS 6
-#define VECTOR_KERNEL tsw_vector_8
-#include "vector.cuh"
-
-#define VECTOR_UNIT uint64_t
-#define VECTOR_WIDTH 16
-#define VECTOR_ROW 16
-#define VECTOR_SPLIT 0
-#define VECTOR_BLOCKS 4
-#define VECTOR_KERNEL tsw_vector_16
+#define VECTOR_KERNEL VECTOR_NAMED(4, )
 #include "vector.cuh"
 
 #define VECTOR_UNIT uint32_t
@@ -62,7 +60,17 @@
 #define VECTOR_ROW 8
 #define VECTOR_SPLIT 0
 #define VECTOR_BLOCKS 12
-#define VECTOR_KERNEL tsw_vector_4_small
+#define VECTOR_KERNEL VECTOR_NAMED(4, _small)
+#include "vector.cuh"
+#endif
+
+#if VECTOR_ONLY == 0 || VECTOR_ONLY == 8
+#define VECTOR_UNIT uint64_t
+#define VECTOR_WIDTH 8
+#define VECTOR_ROW 16
+#define VECTOR_SPLIT 0
+#define VECTOR_BLOCKS 6
+#define VECTOR_KERNEL VECTOR_NAMED(8, )
 #include "vector.cuh"
 
 #define VECTOR_UNIT uint64_t
@@ -70,7 +78,17 @@
 #define VECTOR_ROW 8
 #define VECTOR_SPLIT 0
 #define VECTOR_BLOCKS 16
-#define VECTOR_KERNEL tsw_vector_8_small
+#define VECTOR_KERNEL VECTOR_NAMED(8, _small)
+#include "vector.cuh"
+#endif
+
+#if VECTOR_ONLY == 0 || VECTOR_ONLY == 16
+#define VECTOR_UNIT uint64_t
+#define VECTOR_WIDTH 16
+#define VECTOR_ROW 16
+#define VECTOR_SPLIT 0
+#define VECTOR_BLOCKS 4
+#define VECTOR_KERNEL VECTOR_NAMED(16, )
 #include "vector.cuh"
 
 #define VECTOR_UNIT uint64_t
@@ -78,5 +96,10 @@
 #define VECTOR_ROW 8
 #define VECTOR_SPLIT 0
 #define VECTOR_BLOCKS 16
-#define VECTOR_KERNEL tsw_vector_16_small
+#define VECTOR_KERNEL VECTOR_NAMED(16, _small)
 #include "vector.cuh"
+#endif
+
+#undef VECTOR_ONLY
+#undef VECTOR_NAMED
+#undef VECTOR_FINISH

@@ -12,10 +12,10 @@ static const struct type_facts {
 	size_t size;
 	int is_complex, is_double;
 } facts[] = {
-	[TSW_FLOAT] = {4, 0, 0},
-	[TSW_DOUBLE] = {8, 0, 1},
-	[TSW_COMPLEX_FLOAT] = {8, 1, 0},
-	[TSW_COMPLEX_DOUBLE] = {16, 1, 1},
+	[TSW_FLOAT] = {4, 0, 0},	 [TSW_DOUBLE] = {8, 0, 1},
+	[TSW_COMPLEX_FLOAT] = {8, 1, 0}, [TSW_COMPLEX_DOUBLE] = {16, 1, 1},
+	[TSW_HALF] = {2, 0, 0}, /* alpha is a float */
+	[TSW_BFLOAT16] = {2, 0, 0},
 };
 
 /* The address may be any: alpha is read as bytes.  A float is a double exactly. */
@@ -25,7 +25,8 @@ static struct complex_value read_alpha(const struct type_facts *type, const void
 	double d[2] = {1, 0};
 
 	if (alpha)
-		memcpy(type->is_double ? (void *)d : (void *)f, alpha, type->size);
+		memcpy(type->is_double ? (void *)d : (void *)f, alpha,
+		       (type->is_double ? sizeof *d : sizeof *f) << type->is_complex);
 	return type->is_double ? (struct complex_value){d[0], d[1]}
 			       : (struct complex_value){(double)f[0], (double)f[1]};
 }

@@ -150,8 +150,10 @@ TSW_API tsw_status tsw_transpose_array_device(void *const *a, size_t n, size_t l
 typedef enum tsw_type {
 	TSW_FLOAT = 0,
 	TSW_DOUBLE = 1,
-	TSW_COMPLEX_FLOAT = 2, /* two floats: real, imaginary */
-	TSW_COMPLEX_DOUBLE = 3 /* two doubles */
+	TSW_COMPLEX_FLOAT = 2,	/* two floats: real, imaginary */
+	TSW_COMPLEX_DOUBLE = 3, /* two doubles */
+	TSW_HALF = 4,		/* IEEE 754 binary16, as _Float16 and CUDA's __half */
+	TSW_BFLOAT16 = 5	/* the upper 16 bits of a float */
 } tsw_type;
 
 /* A := alpha * op(A), in one pass over the matrix.  `op`, in either case:
@@ -159,8 +161,9 @@ typedef enum tsw_type {
  *     'N'  A                 'T'  transpose
  *     'R'  conjugate         'C'  conjugate transpose
  *
- * On real types 'R' is 'N' and 'C' is 'T'.  `alpha` points to one value of the type in host memory,
- * at any address, which is read before the call returns; NULL is 1.
+ * On real types 'R' is 'N' and 'C' is 'T'.  `alpha` points to one value of the type, for TSW_HALF
+ * and TSW_BFLOAT16 to one float, in host memory, at any address, which is read before the call
+ * returns; NULL is 1.
  *
  *     alpha = 1   (imaginary part +0 or -0) moves bits: NaN payloads, -0 and denormals survive; 'R'
  *                 and 'C' flip the sign bit of every imaginary part and nothing else; 'N' touches
@@ -169,7 +172,9 @@ typedef enum tsw_type {
  *     otherwise   every component is multiplied in the type's own arithmetic.  If alpha's imaginary
  *                 part is 0 the components are scaled one by one, so that Inf stays Inf beside a
  *                 finite partner; else (x + iy)(a + ib) = (xa - yb) + i(xb + ya), each product
- *                 rounded, then the sum
+ *                 rounded, then the sum.  TSW_HALF and TSW_BFLOAT16 are widened to float,
+ *                 multiplied, and the product, a float, is rounded to the type: to nearest, ties
+ *                 to even, past the largest to Inf, into subnormals
  *
  * The diagonal, and n = 1, are conjugated and scaled too.  The result is the same for every thread
  * count, and the same on host and device but for the bits of a NaN.  Otherwise as
@@ -196,8 +201,9 @@ TSW_API tsw_status tsw_imatcopy_batch_device(char op, tsw_type type, size_t n, c
 					     void *a, size_t ld, size_t stride, size_t count,
 					     tsw_stream stream);
 
-/* The same with types that the compiler checks, and alpha by value.  Those of complex numbers are
- * for C; tileswap.hpp has them for C++. */
+/* The same with types that the compiler checks, and alpha by value; h is TSW_HALF, b TSW_BFLOAT16,
+ * for which each library has a C type of its own.  Those of complex numbers are for C; tileswap.hpp
+ * has them for C++. */
 static inline tsw_status tsw_simatcopy_host(char op, size_t n, float alpha, float *a, size_t ld,
 					    int nthreads)
 {
@@ -217,6 +223,26 @@ static inline tsw_status tsw_dimatcopy_device(char op, size_t n, double alpha, d
 					      tsw_stream stream)
 {
 	return tsw_imatcopy_device(op, TSW_DOUBLE, n, &alpha, a, ld, stream);
+}
+static inline tsw_status tsw_himatcopy_host(char op, size_t n, float alpha, void *a, size_t ld,
+					    int nthreads)
+{
+	return tsw_imatcopy_host(op, TSW_HALF, n, &alpha, a, ld, nthreads);
+}
+static inline tsw_status tsw_himatcopy_device(char op, size_t n, float alpha, void *a, size_t ld,
+					      tsw_stream stream)
+{
+	return tsw_imatcopy_device(op, TSW_HALF, n, &alpha, a, ld, stream);
+}
+static inline tsw_status tsw_bimatcopy_host(char op, size_t n, float alpha, void *a, size_t ld,
+					    int nthreads)
+{
+	return tsw_imatcopy_host(op, TSW_BFLOAT16, n, &alpha, a, ld, nthreads);
+}
+static inline tsw_status tsw_bimatcopy_device(char op, size_t n, float alpha, void *a, size_t ld,
+					      tsw_stream stream)
+{
+	return tsw_imatcopy_device(op, TSW_BFLOAT16, n, &alpha, a, ld, stream);
 }
 #if !defined(__cplusplus) && !defined(__STDC_NO_COMPLEX__)
 static inline tsw_status tsw_cimatcopy_host(char op, size_t n, float _Complex alpha,

@@ -124,59 +124,86 @@ void transpose_array_device(T *const *a, std::size_t n, std::size_t ld, std::siz
 					 count, stream));
 }
 
-/* ---- imatcopy: float, double and std::complex of both */
+/* ---- imatcopy: float, double, std::complex of both, and 2-byte types: C++23's, and CUDA's where
+ * their headers came before this one */
 
-namespace detail {
-template <class T> struct type_code;
-template <> struct type_code<float> {
-	static constexpr tsw_type value = TSW_FLOAT;
+/* What a number is to imatcopy, and what alpha is then.  To be specialised for others of 2 bytes. */
+template <class T> struct number;
+template <> struct number<float> {
+	static constexpr tsw_type type = TSW_FLOAT;
+	using alpha = float;
 };
-template <> struct type_code<double> {
-	static constexpr tsw_type value = TSW_DOUBLE;
+template <> struct number<double> {
+	static constexpr tsw_type type = TSW_DOUBLE;
+	using alpha = double;
 };
-template <> struct type_code<std::complex<float>> {
-	static constexpr tsw_type value = TSW_COMPLEX_FLOAT;
+template <> struct number<std::complex<float>> {
+	static constexpr tsw_type type = TSW_COMPLEX_FLOAT;
+	using alpha = std::complex<float>;
 };
-template <> struct type_code<std::complex<double>> {
-	static constexpr tsw_type value = TSW_COMPLEX_DOUBLE;
+template <> struct number<std::complex<double>> {
+	static constexpr tsw_type type = TSW_COMPLEX_DOUBLE;
+	using alpha = std::complex<double>;
 };
 
-/* T, but not deduced from: a plain 2 does for every type. */
-template <class T> struct same {
-	using type = T;
+/* The bases of such specialisations. */
+struct half_number {
+	static constexpr tsw_type type = TSW_HALF;
+	using alpha = float;
 };
-template <class T> using same_t = typename same<T>::type;
-} /* namespace detail */
+struct bfloat16_number {
+	static constexpr tsw_type type = TSW_BFLOAT16;
+	using alpha = float;
+};
+#ifdef __STDCPP_FLOAT16_T__
+template <> struct number<decltype(0.0f16)> : half_number {
+};
+#endif
+#ifdef __STDCPP_BFLOAT16_T__
+template <> struct number<decltype(0.0bf16)> : bfloat16_number {
+};
+#endif
+#ifdef __CUDA_FP16_TYPES_EXIST__
+template <> struct number<__half> : half_number {
+};
+#endif
+#ifdef __CUDA_BF16_TYPES_EXIST__
+template <> struct number<__nv_bfloat16> : bfloat16_number {
+};
+#endif
+
+/* Not deduced from: a plain 2 does for every type. */
+template <class T> using alpha_of = typename number<T>::alpha;
 
 template <class T>
-void imatcopy_host(char op, T *a, std::size_t n, std::size_t ld, detail::same_t<T> alpha = T(1),
+void imatcopy_host(char op, T *a, std::size_t n, std::size_t ld, alpha_of<T> alpha = 1,
 		   int nthreads = 0)
 {
-	check(tsw_imatcopy_host(op, detail::type_code<T>::value, n, &alpha, a, ld, nthreads));
+	check(tsw_imatcopy_host(op, number<T>::type, n, &alpha, a, ld, nthreads));
 }
 
 template <class T>
-void imatcopy_device(char op, T *a, std::size_t n, std::size_t ld, detail::same_t<T> alpha = T(1),
+void imatcopy_device(char op, T *a, std::size_t n, std::size_t ld, alpha_of<T> alpha = 1,
 		     tsw_stream stream = nullptr)
 {
-	check(tsw_imatcopy_device(op, detail::type_code<T>::value, n, &alpha, a, ld, stream));
+	check(tsw_imatcopy_device(op, number<T>::type, n, &alpha, a, ld, stream));
 }
 
 template <class T>
 void imatcopy_batch_host(char op, T *a, std::size_t n, std::size_t ld, std::size_t stride,
-			 std::size_t count, detail::same_t<T> alpha = T(1), int nthreads = 0)
+			 std::size_t count, alpha_of<T> alpha = 1, int nthreads = 0)
 {
-	check(tsw_imatcopy_batch_host(op, detail::type_code<T>::value, n, &alpha, a, ld, stride,
-				      count, nthreads));
+	check(tsw_imatcopy_batch_host(op, number<T>::type, n, &alpha, a, ld, stride, count,
+				      nthreads));
 }
 
 template <class T>
 void imatcopy_batch_device(char op, T *a, std::size_t n, std::size_t ld, std::size_t stride,
-			   std::size_t count, detail::same_t<T> alpha = T(1),
+			   std::size_t count, alpha_of<T> alpha = 1,
 			   tsw_stream stream = nullptr)
 {
-	check(tsw_imatcopy_batch_device(op, detail::type_code<T>::value, n, &alpha, a, ld, stride,
-					count, stream));
+	check(tsw_imatcopy_batch_device(op, number<T>::type, n, &alpha, a, ld, stride, count,
+					stream));
 }
 
 /* ---- checksum */
@@ -308,14 +335,15 @@ template <class M, class = detail::if_mdspan<M>> void transpose(const M &m)
 
 /* Every op does the same to a matrix and to its transpose, so the layout does not matter. */
 template <class M, class = detail::if_mdspan<M>>
-void imatcopy_host(char op, const M &m, typename M::element_type alpha = 1, int nthreads = 0)
+void imatcopy_host(char op, const M &m, alpha_of<typename M::element_type> alpha = 1,
+		   int nthreads = 0)
 {
 	const detail::shape s = detail::shape_of(m);
 	imatcopy_batch_host(op, m.data_handle(), s.n, s.ld, s.stride, s.count, alpha, nthreads);
 }
 
 template <class M, class = detail::if_mdspan<M>>
-void imatcopy_device(char op, const M &m, typename M::element_type alpha = 1,
+void imatcopy_device(char op, const M &m, alpha_of<typename M::element_type> alpha = 1,
 		     tsw_stream stream = nullptr)
 {
 	const detail::shape s = detail::shape_of(m);

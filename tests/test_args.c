@@ -18,6 +18,7 @@ struct args {
 	int null_a, null_entry, null_out;
 	char op; /* with `type`; 0 stands for a transpose of doubles */
 	int type;
+	size_t misaligned; /* bytes */
 };
 
 /* What a call has besides a, n, ld and elem_size. */
@@ -39,12 +40,12 @@ struct memory {
 
 static void *a_of(const struct args *x, struct memory *m)
 {
-	return x->null_a ? NULL : m->buffer;
+	return x->null_a ? NULL : m->buffer + x->misaligned;
 }
 
 static void *const *array_of(const struct args *x, struct memory *m)
 {
-	return x->null_a ? NULL : m->array;
+	return x->null_a ? NULL : (void *const *)(uintptr_t)((char *)m->array + x->misaligned);
 }
 
 static tsw_digest *out_of(const struct args *x, struct memory *m)
@@ -296,6 +297,27 @@ static const struct wrong {
 	 {5, 5, 8, 25, 1, INT_MIN, 0, 0, 0},
 	 TSW_ERR_THREADS,
 	 {"nthreads = -2147483648"}},
+	{"a no multiple of 8",
+	 DEVICE,
+	 {5, 5, 8, 25, 1, .misaligned = 4},
+	 TSW_ERR_ALIGN,
+	 {"a = 0x", "multiple of 8"}},
+	{"a no multiple of 8, two matrices",
+	 DEVICE | COUNT,
+	 {5, 5, 8, 25, 2, .misaligned = 12},
+	 TSW_ERR_ALIGN,
+	 {"a = 0x", "multiple of 8"}},
+	{"a no multiple of 2",
+	 DEVICE | TYPED,
+	 {5, 5, 8, 25, 1, .op = 'T', .type = TSW_BFLOAT16, .misaligned = 1},
+	 TSW_ERR_ALIGN,
+	 {"a = 0x", "multiple of 2"}},
+	{"a no multiple of 4",
+	 DEVICE | TYPED,
+	 {5, 5, 8, 25, 1, .op = 'R', .type = TSW_FLOAT, .misaligned = 2},
+	 TSW_ERR_ALIGN,
+	 {"a = 0x", "multiple of 4"}},
+	{"ld before a's place", DEVICE, {5, 4, 8, 25, 1, .misaligned = 4}, TSW_ERR_LD, {"ld = 4"}},
 	{"op x", TYPED, {5, 5, 8, 25, 1, 0, 0, 0, 0, 'x', 1}, TSW_ERR_OP, {"op = 'x'", "0x78"}},
 	{"op 0", TYPED, {5, 5, 8, 25, 1, 0, 0, 0, 0, '0', 1}, TSW_ERR_OP, {"0x00", "N, T, C, R"}},
 	{"op above ASCII",
@@ -304,7 +326,7 @@ static const struct wrong {
 	 TSW_ERR_OP,
 	 {"op = '?' (0xd4)"}},
 	{"op before type", TYPED, {5, 4, 8, 25, 1, -1, 1, 0, 0, 'Z', 9}, TSW_ERR_OP, {"op = 'Z'"}},
-	{"type 4", TYPED, {5, 5, 8, 25, 1, 0, 0, 0, 0, 'n', 4}, TSW_ERR_TYPE, {"type = 4"}},
+	{"type 6", TYPED, {5, 5, 8, 25, 1, 0, 0, 0, 0, 'n', 6}, TSW_ERR_TYPE, {"type = 6"}},
 	{"type -1", TYPED, {0, 0, 8, 0, 1, 0, 0, 0, 0, 'R', -1}, TSW_ERR_TYPE, {"type = -1"}},
 	{"type before nthreads and ld",
 	 TYPED,

@@ -2,6 +2,8 @@
  * graphs, and what the header promises about errors.  One process, no fork: CUDA does not survive
  * one.  TSW_DEVICE_SMALL=1 leaves out what is too large for compute-sanitizer's memcheck, 2 what is
  * too large for its racecheck. */
+#include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -455,7 +457,7 @@ static void check_imatcopy(const struct tsw_imat *x, struct imat_shape s, cudaSt
 	const char *wrong;
 
 	if (given)
-		memcpy(alpha, given, tsw_imat_size(x->type));
+		memcpy(alpha, given, tsw_imat_alpha_bytes(x->type));
 	tsw_assert_ok(s.count == 1 ? tsw_imatcopy_device(x->op, x->type, s.n, given ? alpha : NULL,
 							 buffer_matrix(&b), s.ld, stream)
 				   : tsw_imatcopy_batch_device(
@@ -498,9 +500,42 @@ START_TEST(imatcopy_of_large_matrices_and_batches)
 		check_imatcopy(&x, (struct imat_shape){1, 1, 3, 1000, 0}, NULL);
 		check_imatcopy(&x, (struct imat_shape){21, 23, 21 * 23 + 2, 50, 0}, NULL);
 		check_imatcopy(&x, (struct imat_shape){21, 21 * 8, 21, 8, 0}, NULL);
+		check_imatcopy(&x, (struct imat_shape){5, 5, 25, 2999, 0}, NULL);
+		check_imatcopy(&x, (struct imat_shape){8, 8, 64, 999, 16}, NULL);
+		check_imatcopy(&x, (struct imat_shape){32, 32, 1025, 300, 8}, NULL);
 		if (!small() && i % 4 == 0)
 			check_imatcopy(&x, (struct imat_shape){1800, 1800 + i % 5, 0, 1, 0},
 				       TSW_STREAM_PER_THREAD);
+	}
+}
+END_TEST
+
+/* All that 2 bytes can be, in rows of whole vectors and in others, as the host has them. */
+START_TEST(every_half_and_bfloat16)
+{
+	static const double alphas[] = {0.1, -3, 1.0009765625, 1e30, 0x1p-14, 0x1.8p-134, INFINITY};
+	enum { N = 256 };
+
+	NEED_GPU();
+	for (size_t i = 0; i < LENGTH(alphas) * 8; i++) {
+		const struct tsw_imat x = {.op = "NT"[i % 2],
+					   .type = i / 2 % 2 ? TSW_HALF : TSW_BFLOAT16,
+					   .re = alphas[i / 8]};
+		const struct imat_shape s = {N, N + i / 4 % 2, 0, 1, 0};
+		struct buffer b = imat_buffer(&x, s);
+		const char *wrong;
+
+		for (uint32_t k = 0; k < N * N; k++) {
+			const uint16_t bits = (uint16_t)k;
+
+			memcpy(b.before + b.offset + (k / N * s.ld + k % N) * 2, &bits, 2);
+		}
+		CUDA(cudaMemcpy(b.device, b.before, b.bytes, cudaMemcpyHostToDevice));
+		tsw_assert_ok(tsw_imatcopy_device(x.op, x.type, N, tsw_imat_alpha(&x),
+						  buffer_matrix(&b), s.ld, NULL));
+		wrong = imat_wrong(&b, &x, s);
+		ck_assert_msg(!wrong, "%s, ld = %zu: %s", tsw_imat_text(&x), s.ld, wrong);
+		buffer_free(&b);
 	}
 }
 END_TEST
@@ -728,6 +763,82 @@ START_TEST(many_streams_at_once)
 }
 END_TEST
 
+/* A host thread with a matrix on device number % devices: on a stream of its own, then on its own
+ * default stream. */
+struct worker {
+	pthread_t thread;
+	int number, devices;
+	struct buffer b;
+	struct tsw_shape shape;
+	const char *wrong;
+};
+
+static const char *work_on_streams(const struct worker *w)
+{
+	cudaStream_t stream;
+	int device;
+
+	if (cudaSetDevice(w->number % w->devices) != cudaSuccess ||
+	    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess)
+		return "no stream";
+	for (int round = 0; round < 20; round++)
+		if (tsw_transpose_device(w->b.device + w->b.offset, w->shape.n, w->shape.ld,
+					 w->shape.elem_size, stream) != TSW_OK)
+			return tsw_last_error();
+	if (cudaStreamSynchronize(stream) != cudaSuccess ||
+	    cudaStreamDestroy(stream) != cudaSuccess)
+		return "the stream failed";
+	if (tsw_transpose_device(w->b.device + w->b.offset, w->shape.n, w->shape.ld,
+				 w->shape.elem_size, TSW_STREAM_PER_THREAD) != TSW_OK)
+		return tsw_last_error();
+	if (cudaStreamSynchronize(cudaStreamPerThread) != cudaSuccess)
+		return "the thread's stream failed";
+	if (cudaGetDevice(&device) != cudaSuccess || device != w->number % w->devices)
+		return "the current device has changed";
+	return NULL;
+}
+
+static void *worker(void *argument)
+{
+	struct worker *const w = argument;
+
+	w->wrong = work_on_streams(w);
+	return NULL;
+}
+
+START_TEST(threads_on_streams_of_every_device)
+{
+	enum { WORKERS = 8 };
+	struct worker w[WORKERS];
+	const size_t place = 0;
+	int devices;
+
+	NEED_GPU();
+	CUDA(cudaGetDeviceCount(&devices));
+	for (int i = 0; i < WORKERS; i++) {
+		w[i] = (struct worker){.number = i,
+				       .devices = devices,
+				       .shape = {500 + (size_t)i, 520, i % 2 ? 4 : 12}};
+		CUDA(cudaSetDevice(i % devices));
+		w[i].b = buffer_new(tsw_shape_bytes(w[i].shape), 0);
+		CUDA(cudaDeviceSynchronize());
+	}
+	CUDA(cudaSetDevice(0));
+	for (int i = 0; i < WORKERS; i++)
+		ck_assert_int_eq(pthread_create(&w[i].thread, NULL, worker, &w[i]), 0);
+	for (int i = 0; i < WORKERS; i++)
+		ck_assert_int_eq(pthread_join(w[i].thread, NULL), 0);
+	for (int i = 0; i < WORKERS; i++) {
+		const char *wrong = w[i].wrong;
+
+		if (!wrong) /* 21 transposes are one */
+			wrong = buffer_wrong(&w[i].b, w[i].shape, &place, 1);
+		ck_assert_msg(!wrong, "thread %d: %s", i, wrong);
+		buffer_free(&w[i].b);
+	}
+}
+END_TEST
+
 START_TEST(the_default_streams)
 {
 	const struct tsw_shape s = {200, 200, 2};
@@ -892,6 +1003,7 @@ static Suite *device_suite(void)
 	tcase_add_test(tcase, a_batch_of_more_than_65535_matrices);
 	tcase_add_test(tcase, imatcopy_is_as_on_the_host);
 	tcase_add_test(tcase, imatcopy_of_large_matrices_and_batches);
+	tcase_add_test(tcase, every_half_and_bfloat16);
 	tcase_add_test(tcase, imatcopy_in_launches_of_seven_blocks);
 	tcase_add_test(tcase, a_captured_imatcopy_keeps_its_alpha);
 	tcase_add_test(tcase, transpose_looks_where_the_pointer_lies);
@@ -900,6 +1012,7 @@ static Suite *device_suite(void)
 	tcase_add_test(tcase, a_pending_error_of_the_caller_is_neither_returned_nor_cleared);
 	tcase_add_test(tcase, nothing_is_allocated);
 	tcase_add_test(tcase, many_streams_at_once);
+	tcase_add_test(tcase, threads_on_streams_of_every_device);
 	tcase_add_test(tcase, the_default_streams);
 	tcase_add_test(tcase, a_captured_transpose_replays);
 	tcase_add_test(tcase, capture_as_the_first_call_of_a_process);

@@ -103,7 +103,7 @@ START_TEST(matrices_of_many_tiles)
 	for (size_t i = 0; i < tsw_imat_count(); i += 3) {
 		const struct tsw_imat x = tsw_imat_at(i);
 
-		if (i % 8 < 4 && i / 32 < 11)
+		if (i % 8 < 4 && i < TSW_IMAT_INDEX(11, 0, 0))
 			for (int threads = 1; threads <= 3; threads += 2)
 				check(&x, 600 + i % 5, lds[i / 3 % 2], 0, threads);
 	}
@@ -114,8 +114,14 @@ END_TEST
 START_TEST(every_order_finishes_its_tiles)
 {
 	static const char *const names[] = {"avx512", "avx2", "neon", "c"};
-	static const size_t indices[] = {32 * 5 + 1, 32 * 9 + 8 + 1, 32 * 9 + 16 + 2,
-					 32 * 9 + 24 + 2, 24 + 2};
+	/* A loop of the engine each, by the alphas: 2, (1.5, -0.25), NULL. */
+	static const size_t indices[] = {
+		TSW_IMAT_INDEX(5, TSW_FLOAT, 1),	  TSW_IMAT_INDEX(9, TSW_DOUBLE, 1),
+		TSW_IMAT_INDEX(5, TSW_COMPLEX_FLOAT, 2),  TSW_IMAT_INDEX(9, TSW_COMPLEX_FLOAT, 2),
+		TSW_IMAT_INDEX(0, TSW_COMPLEX_FLOAT, 2),  TSW_IMAT_INDEX(5, TSW_COMPLEX_DOUBLE, 2),
+		TSW_IMAT_INDEX(9, TSW_COMPLEX_DOUBLE, 2), TSW_IMAT_INDEX(0, TSW_COMPLEX_DOUBLE, 2),
+		TSW_IMAT_INDEX(7, TSW_HALF, 1),		  TSW_IMAT_INDEX(7, TSW_BFLOAT16, 1),
+	};
 
 	for (size_t i = 0; i < COUNT_OF(indices) * COUNT_OF(names); i++) {
 		const struct tsw_isa *isa = tsw_cpu_isa_named(names[i % COUNT_OF(names)]);
@@ -157,15 +163,93 @@ START_TEST(batches)
 		const struct tsw_imat x = tsw_imat_at(i);
 
 		check_batch(&x, 1, 1, 3, 50, 1);
+		check_batch(&x, 2 + i % 6, 2 + i % 6, (2 + i % 6) * (2 + i % 6), 400, 1 + i % 2);
 		check_batch(&x, 5, 6, 31, 20, 1);
 		check_batch(&x, 33, 40, 33 * 40, 7, 2);
 		check_batch(&x, 9, 40, 9, 4, 1); /* side by side */
 	}
 	for (size_t i = 0; i < 4; i++) {
-		const struct tsw_imat x = tsw_imat_at(32 * 9 + 24 + i);
+		const struct tsw_imat x = tsw_imat_at(TSW_IMAT_INDEX(9, TSW_COMPLEX_DOUBLE, i));
 
 		check_batch(&x, 150, 151, 150 * 151, 9, 3);
 	}
+}
+END_TEST
+
+/* ---- 2-byte numbers -------------------------------------------------------------------------- */
+
+/* All there are, times alphas that make subnormals, ties, infinities and NaNs of them, by every
+ * instruction set, moved and not. */
+START_TEST(every_half_and_bfloat16)
+{
+	static const float alphas[] = {
+		2,	 -0.5f,		  0.1f,	     3,		  1.0009765625f,
+		1.5f,	 0x1p-10f,	  0x1p-14f,  -0x1.8p-20f, 65504,
+		0x1p24f, 0x1.fffffep127f, 0x1p-126f, 0x1p-149f,	  0x1p-134f,
+		1e-3f,	 INFINITY,	  -INFINITY, NAN,	  -1,
+	};
+	static const char *const names[] = {"avx512", "avx2", "neon", "c"};
+	enum { N = 256 };
+	uint16_t *a = malloc(N * N * sizeof *a), *expected = malloc(N * N * sizeof *a);
+
+	for (size_t i = 0; i < COUNT_OF(names) * COUNT_OF(alphas) * 4; i++) {
+		const struct tsw_isa *isa = tsw_cpu_isa_named(names[i / 4 / COUNT_OF(alphas)]);
+		const struct tsw_imat x = {.op = "NT"[i % 2],
+					   .type = i / 2 % 2 ? TSW_HALF : TSW_BFLOAT16,
+					   .re = (double)alphas[i / 4 % COUNT_OF(alphas)]};
+		struct tsw_matrices m = {.base = a, .n = N, .ld = N, .count = 1};
+		struct tsw_epilogue e;
+		struct tsw_plan plan;
+		const char *wrong;
+
+		if (!isa)
+			continue;
+		for (size_t k = 0; k < N * N; k++)
+			a[k] = (uint16_t)k;
+		memcpy(expected, a, N * N * sizeof *a);
+		tsw_oracle_imatcopy(&x, (void *)a, (void *)expected, N, N);
+		tsw_assert_ok(tsw_epilogue_of(x.op, x.type, tsw_imat_alpha(&x), &e, &m.elem_size));
+		if (x.op == 'N') {
+			isa->finish(&e, (void *)a, 0, 1, N * N * sizeof *a);
+		} else {
+			plan = tsw_cpu_plan(&m, isa);
+			plan.finish = &e;
+			plan.tile = 64;
+			tsw_cpu_run(&plan, &m, 1);
+		}
+		wrong = tsw_wrong_imatcopy(&x, (void *)a, (void *)expected, N * N * sizeof *a);
+		tsw_require(!wrong, "%s: %s", isa->name, wrong);
+	}
+	free(a);
+	free(expected);
+}
+END_TEST
+
+START_TEST(halves_in_values)
+{
+	/* 1, 65504, the least subnormal, -2; Inf, NaN, 0.5, -0 */
+	uint16_t a[] = {0x3c00, 0x7bff, 0x0001, 0xc000, 0x7c00, 0x7e01, 0x3800, 0x8000, 0x4000};
+	static const uint16_t thirds[] = {0x3555, 0xb955, 0x3155, 0x0000, 0x7c00, 0x3955};
+	uint16_t b[] = {0x3f80, 0x7f7f, 0x0001, 0xff80}; /* 1, the largest, the least, -Inf */
+
+	tsw_assert_ok(tsw_himatcopy_host('n', 1, 2, a + 1, 1, 1));
+	ck_assert_uint_eq(a[1], 0x7c00); /* past the largest */
+	a[1] = 0x7bff;
+	tsw_assert_ok(tsw_himatcopy_host('T', 3, 1.0f / 3, a, 3, 1));
+	ck_assert_uint_eq(a[0], thirds[0]);
+	ck_assert_uint_eq(a[1], thirds[1]);
+	ck_assert_uint_eq(a[2], thirds[2]);
+	ck_assert_uint_eq(a[4], thirds[4]);
+	ck_assert_uint_eq(a[6], thirds[3]);
+	ck_assert_uint_eq(a[8], thirds[5]);
+	ck_assert_uint_eq(a[5], 0x8000);
+	ck_assert_uint_gt(a[7] & 0x7fff, 0x7c00); /* NaN */
+	tsw_assert_ok(tsw_bimatcopy_host('C', 2, 0.5f, b, 2, 1));
+	ck_assert_uint_eq(b[0], 0x3f00);
+	ck_assert_uint_eq(b[1], 0);	 /* half of the least is a tie, and goes to even */
+	ck_assert_uint_eq(b[2], 0x7eff); /* exact */
+	ck_assert_uint_eq(b[3], 0xff80);
+	tsw_assert_status(tsw_bimatcopy_host('x', 2, 0.5f, b, 2, 1), TSW_ERR_OP);
 }
 END_TEST
 
@@ -243,93 +327,204 @@ START_TEST(the_device_wants_the_units_alignment)
 }
 END_TEST
 
-/* ---- OpenBLAS -------------------------------------------------------------------------------- */
+/* ---- from threads of the caller's ------------------------------------------------------------ */
 
-/* Calls cblas_?imatcopy, row-major. */
-static int openblas(const struct tsw_imat *x, int n, void *a, int ld)
+/* From inside a parallel region of the caller's, which also asks for more threads than there are;
+ * large enough for several. */
+START_TEST(inside_the_callers_parallel_region)
+{
+	enum { CALLS = 4 };
+	const struct tsw_imat x[CALLS] = {
+		tsw_imat_at(TSW_IMAT_INDEX(9, TSW_COMPLEX_FLOAT, 2)),
+		tsw_imat_at(TSW_IMAT_INDEX(5, TSW_DOUBLE, 0)),
+		tsw_imat_at(TSW_IMAT_INDEX(7, TSW_HALF, 1)),
+		tsw_imat_at(TSW_IMAT_INDEX(3, TSW_COMPLEX_DOUBLE, 2)),
+	};
+	const size_t n = 400, ld = 403;
+	struct specimen s[CALLS];
+	tsw_status status[CALLS];
+
+	for (int i = 0; i < CALLS; i++)
+		s[i] = specimen(&x[i], n, ld, 1, 0, 0);
+#pragma omp parallel for num_threads(CALLS) schedule(static, 1)
+	for (int i = 0; i < CALLS; i++)
+		status[i] = tsw_imatcopy_host(x[i].op, x[i].type, n, tsw_imat_alpha(&x[i]),
+					      s[i].buffer, ld, i % 2 ? 3 : 0);
+	for (int i = 0; i < CALLS; i++) {
+		tsw_assert_ok(status[i]);
+		finish(&s[i], &x[i], "in a parallel region", n, ld);
+	}
+}
+END_TEST
+
+/* ---- OpenBLAS and MKL ------------------------------------------------------------------------ */
+
+/* A call of each, row-major: cblas_?imatcopy and MKL_?imatcopy. */
+struct peer {
+	const char *symbols[4];
+	void (*call)(void *symbol, const struct tsw_imat *x, size_t n, void *a, size_t ld);
+};
+
+static void call_openblas(void *symbol, const struct tsw_imat *x, size_t n, void *a, size_t ld)
 {
 	static const char letters[] = "NTCR";
-	static const char *const names[] = {"cblas_simatcopy", "cblas_dimatcopy", "cblas_cimatcopy",
-					    "cblas_zimatcopy"};
-	static void *library;
-	const int op = 111 + (int)(strchr(letters, x->op) - letters);
-	void (*set_threads)(int);
-	void *symbol;
+	const int op = 111 + (int)(strchr(letters, x->op) - letters), rows = (int)n,
+		  pitch = (int)ld;
+	union {
+		void *symbol;
+		void (*s)(int, int, int, int, float, float *, int, int);
+		void (*d)(int, int, int, int, double, double *, int, int);
+		void (*z)(int, int, int, int, const void *, void *, int, int);
+	} f = {symbol};
 
-	if (!library)
-		library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-	if (!library || !(symbol = dlsym(library, names[x->type])))
-		return -1;
-	*(void **)&set_threads = dlsym(library, "openblas_set_num_threads");
-	if (set_threads)
-		set_threads(1);
-	if (x->type == TSW_FLOAT) {
-		void (*f)(int, int, int, int, float, float *, int, int);
+	if (x->type == TSW_FLOAT)
+		f.s(101, op, rows, rows, (float)x->re, a, pitch, pitch);
+	else if (x->type == TSW_DOUBLE)
+		f.d(101, op, rows, rows, x->re, a, pitch, pitch);
+	else
+		f.z(101, op, rows, rows, tsw_imat_alpha(x), a, pitch, pitch);
+}
 
-		*(void **)&f = symbol;
-		f(101, op, n, n, (float)x->re, a, ld, ld);
-	} else if (x->type == TSW_DOUBLE) {
-		void (*f)(int, int, int, int, double, double *, int, int);
+static void call_mkl(void *symbol, const struct tsw_imat *x, size_t n, void *a, size_t ld)
+{
+	/* MKL_Complex8 and MKL_Complex16 by value. */
+	struct complex8 {
+		float re, im;
+	} c = {(float)x->re, (float)x->im};
+	struct complex16 {
+		double re, im;
+	} z = {x->re, x->im};
+	union {
+		void *symbol;
+		void (*s)(char, char, size_t, size_t, float, void *, size_t, size_t);
+		void (*d)(char, char, size_t, size_t, double, void *, size_t, size_t);
+		void (*c)(char, char, size_t, size_t, struct complex8, void *, size_t, size_t);
+		void (*z)(char, char, size_t, size_t, struct complex16, void *, size_t, size_t);
+	} f = {symbol};
 
-		*(void **)&f = symbol;
-		f(101, op, n, n, x->re, a, ld, ld);
-	} else {
-		void (*f)(int, int, int, int, const void *, void *, int, int);
-
-		*(void **)&f = symbol;
-		f(101, op, n, n, tsw_imat_alpha(x), a, ld, ld);
-	}
-	return 0;
+	if (x->type == TSW_FLOAT)
+		f.s('R', x->op, n, n, c.re, a, ld, ld);
+	else if (x->type == TSW_DOUBLE)
+		f.d('R', x->op, n, n, z.re, a, ld, ld);
+	else if (x->type == TSW_COMPLEX_FLOAT)
+		f.c('R', x->op, n, n, c, a, ld, ld);
+	else
+		f.z('R', x->op, n, n, z, a, ld, ld);
 }
 
 static double component(const struct tsw_imat *x, const void *a, size_t i)
 {
-	return x->type == TSW_FLOAT || x->type == TSW_COMPLEX_FLOAT ? (double)((const float *)a)[i]
-								    : ((const double *)a)[i];
+	return tsw_imat_in_floats(x->type) ? (double)((const float *)a)[i] : ((const double *)a)[i];
 }
 
-/* Within 2 ulp of the larger of the products that were added. */
-static void check_near(const struct tsw_imat *x, const void *a, const void *b, size_t components)
+/* Bytes that are no part of the window included.  A product is rounded once here and there: equal
+ * within 2 ulp of it.  A sum of two may lose digits of both, so there it is 2 ulp of the larger of
+ * the two. */
+static void check_near(const struct tsw_imat *x, const char *who, const void *a, const void *b,
+		       size_t components)
 {
-	const int single = x->type == TSW_FLOAT || x->type == TSW_COMPLEX_FLOAT;
-	const double ulp = single ? 0x1p-23 : 0x1p-52, most = 2 * (fabs(x->re) + fabs(x->im));
+	const double ulp = tsw_imat_in_floats(x->type) ? 0x1p-23 : 0x1p-52;
+	const int sum = x->im != 0 && tsw_imat_is_complex(x->type);
+	const double largest = 2 * fmax(fabs(x->re), fabs(x->im)); /* components are below 2 */
 
 	for (size_t i = 0; i < components; i++) {
 		const double u = component(x, a, i), v = component(x, b, i);
-		const int sum = x->im != 0 && x->type >= TSW_COMPLEX_FLOAT;
 
-		tsw_require(fabs(u - v) <= 2 * ulp * (sum ? most : fabs(v)),
-			    "%s: component %zu is %.17g, OpenBLAS has %.17g", tsw_imat_text(x), i,
-			    u, v);
+		tsw_require(fabs(u - v) <= 2 * ulp * (sum ? largest : fabs(v)),
+			    "%s: component %zu is %.17g, %s has %.17g", tsw_imat_text(x), i, u, who,
+			    v);
 	}
 }
 
-START_TEST(openblas_agrees)
+static void random_numbers(const struct tsw_imat *x, void *a, size_t components, uint64_t *state)
 {
-	enum { N = 37, LD = 40 };
-	static double ours[2 * N * LD], theirs[2 * N * LD];
+	for (size_t k = 0; k < components; k++) { /* within (-2, 2) */
+		const double v = (double)(int64_t)tsw_random(state) * 0x1p-62;
+
+		if (tsw_imat_in_floats(x->type))
+			((float *)a)[k] = (float)v;
+		else
+			((double *)a)[k] = v;
+	}
+}
+
+/* Every op, type and finite alpha; a whole matrix and a window, of a few tiles and of none. */
+static void compare_with(const struct peer *peer, const char *who, void *library)
+{
+	enum { LD = 150 };
+	static const size_t shapes[][2] = {{37, 40}, {64, 64}, {1, 1}, {145, LD}};
+	static double ours[2 * LD * LD], theirs[2 * LD * LD];
 	uint64_t state = tsw_seed();
 
 	for (size_t i = 0; i < tsw_imat_count(); i++) {
 		const struct tsw_imat x = tsw_imat_at(i);
-		const size_t components = sizeof ours / 8 / (x.type >= TSW_COMPLEX_FLOAT ? 1 : 2);
+		const size_t n = shapes[i / 8 % 4][0], ld = shapes[i / 8 % 4][1];
+		const size_t components = ld * ld * (tsw_imat_is_complex(x.type) ? 2 : 1);
+		void *symbol;
 
-		if (x.null_alpha || i % 8 >= 4 || !isfinite(x.re) || !isfinite(x.im))
+		if (x.null_alpha || i % 8 >= 4 || !isfinite(x.re) || !isfinite(x.im) ||
+		    x.type > TSW_COMPLEX_DOUBLE)
 			continue;
-		for (size_t k = 0; k < components; k++) { /* within (-2, 2) */
-			const double v = (double)(int64_t)tsw_random(&state) * 0x1p-62;
-
-			if (x.type == TSW_FLOAT || x.type == TSW_COMPLEX_FLOAT)
-				((float *)ours)[k] = (float)v;
-			else
-				ours[k] = v;
-		}
+		symbol = dlsym(library, peer->symbols[x.type]);
+		tsw_require(symbol, "%s has no %s", who, peer->symbols[x.type]);
+		random_numbers(&x, ours, components, &state);
 		memcpy(theirs, ours, sizeof ours);
-		if (openblas(&x, N, theirs, LD))
-			tsw_skip("libopenblas.so.0 is not installed");
-		tsw_assert_ok(tsw_imatcopy_host(x.op, x.type, N, tsw_imat_alpha(&x), ours, LD, 1));
-		check_near(&x, ours, theirs, components);
+		peer->call(symbol, &x, n, theirs, ld);
+		tsw_assert_ok(tsw_imatcopy_host(x.op, x.type, n, tsw_imat_alpha(&x), ours, ld, 1));
+		check_near(&x, who, ours, theirs, components);
 	}
+}
+
+/* The first of the names that loads, or the one that the environment says. */
+static void *library_of(const char *variable, const char *const names[])
+{
+	const char *name = getenv(variable);
+	void *library = NULL;
+
+	if (name)
+		return dlopen(name, RTLD_NOW | RTLD_GLOBAL);
+	for (size_t i = 0; !library && names[i]; i++)
+		library = dlopen(names[i], RTLD_NOW | RTLD_GLOBAL);
+	return library;
+}
+
+static void on_one_thread(void *library, const char *setter)
+{
+	void (*set)(int);
+
+	*(void **)&set = dlsym(library, setter);
+	if (set)
+		set(1);
+}
+
+START_TEST(openblas_agrees)
+{
+	static const struct peer peer = {
+		{"cblas_simatcopy", "cblas_dimatcopy", "cblas_cimatcopy", "cblas_zimatcopy"},
+		call_openblas};
+	void *library = library_of("TSW_OPENBLAS", (const char *const[]){"libopenblas.so.0", NULL});
+
+	if (!library)
+		tsw_skip("no libopenblas.so.0 (TSW_OPENBLAS names another)");
+	on_one_thread(library, "openblas_set_num_threads");
+	compare_with(&peer, "OpenBLAS", library);
+}
+END_TEST
+
+START_TEST(mkl_agrees)
+{
+	static const struct peer peer = {
+		{"MKL_Simatcopy", "MKL_Dimatcopy", "MKL_Cimatcopy", "MKL_Zimatcopy"}, call_mkl};
+	void *library;
+
+	setenv("MKL_THREADING_LAYER", "SEQUENTIAL",
+	       0); /* its other threads are not in this process */
+	library = library_of("TSW_MKL", (const char *const[]){"libmkl_rt.so.3", "libmkl_rt.so.2",
+							      "libmkl_rt.so", NULL});
+	if (!library)
+		tsw_skip("no libmkl_rt.so; `pip install mkl` has one (TSW_MKL names it)");
+	on_one_thread(library, "MKL_Set_Num_Threads");
+	compare_with(&peer, "MKL", library);
 }
 END_TEST
 
@@ -349,7 +544,11 @@ static Suite *imatcopy_suite(void)
 	tcase_add_test(tc, infinity_stays_beside_a_finite_partner);
 	tcase_add_test(tc, the_typed_calls_are_the_typed_calls);
 	tcase_add_test(tc, the_device_wants_the_units_alignment);
+	tcase_add_test(tc, every_half_and_bfloat16);
+	tcase_add_test(tc, halves_in_values);
+	tcase_add_test(tc, inside_the_callers_parallel_region);
 	tcase_add_test(tc, openblas_agrees);
+	tcase_add_test(tc, mkl_agrees);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -2,12 +2,24 @@
  * finished while they lie in the cache; what does not, row by row. */
 #include "cpu.h"
 
-#include "finish.h"
 #include "plan.h"
+
+#include <string.h>
 
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+
+static void finish(const struct tsw_epilogue *e, unsigned char *a, size_t stride, size_t rows,
+		   size_t nbytes)
+{
+	if (e->kind != TSW_ZERO) {
+		tsw_cpu_isa()->finish(e, a, stride, rows, nbytes);
+		return;
+	}
+	for (size_t r = 0; r < rows; r++)
+		memset(a + r * stride, 0, nbytes);
+}
 
 /* Part `part` of `parts` of all rows of all matrices. */
 static void finish_rows(const struct tsw_matrices *m, const struct tsw_epilogue *e, size_t part,
@@ -17,15 +29,18 @@ static void finish_rows(const struct tsw_matrices *m, const struct tsw_epilogue 
 	const size_t rows = m->count * m->n;
 	const size_t begin = rows / parts * part + rows % parts * part / parts;
 	const size_t end = rows / parts * (part + 1) + rows % parts * (part + 1) / parts;
-	const size_t pitch = m->ld * m->elem_size;
-	const struct tsw_isa *isa = tsw_cpu_isa();
+	const size_t pitch = m->ld * m->elem_size, nbytes = m->n * m->elem_size;
+	unsigned char *const base = m->base;
 
+	if (m->ld == m->n && (m->count == 1 || m->stride == m->n * m->n)) {
+		finish(e, base + begin * nbytes, 0, 1, (end - begin) * nbytes);
+		return;
+	}
 	for (size_t row = begin; row < end;) {
 		const size_t b = row / m->n, r = row % m->n;
 		const size_t count = m->n - r < end - row ? m->n - r : end - row;
-		unsigned char *a = (unsigned char *)m->base + b * m->stride * m->elem_size;
 
-		tsw_cpu_finish(isa, e, a + r * pitch, pitch, count, m->n);
+		finish(e, base + b * m->stride * m->elem_size + r * pitch, pitch, count, nbytes);
 		row += count;
 	}
 }

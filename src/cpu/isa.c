@@ -1,6 +1,9 @@
 /* Which micro-kernels this machine gets. */
 #include "kernels.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +14,17 @@ static int always(void)
 }
 
 #if defined(__x86_64__)
+/* clang does not know this name of __builtin_cpu_supports. */
+static int has_f16c(void)
+{
+	unsigned a, b, c = 0, d;
+
+	return __get_cpuid(1, &a, &b, &c, &d) && c & bit_F16C;
+}
+
 static int has_avx2(void)
 {
-	return __builtin_cpu_supports("avx2");
+	return __builtin_cpu_supports("avx2") && has_f16c();
 }
 
 static int has_avx512(void)

@@ -16,6 +16,8 @@
 
 #include <stddef.h>
 
+struct tsw_epilogue;
+
 /* `count` pairs of blocks.  Pair q is the block at a + q * step_a, whose rows are sa bytes apart,
  * and the block at b + q * step_b with rows sb bytes apart; each goes transposed into the other's
  * place.  If next_a is not NULL, the blocks at next_a and next_b, stepping alike, are fetched into
@@ -29,6 +31,7 @@ struct tsw_strip {
 	size_t lines;  /* of a row to fetch, row by row; 0 where it is block by block */
 	size_t width;  /* bytes of an element */
 	int colliding; /* the rows of a block fall into few sets of the cache */
+	const struct tsw_epilogue *finish; /* what is done to the elements on their way, or NULL */
 };
 
 /* `count` matrices of side <= block: those that `array` points to, or, where it is NULL, from `a`
@@ -74,11 +77,17 @@ typedef void tsw_swap_wide(unsigned char *a, size_t sa, unsigned char *b, size_t
 typedef void tsw_copy_rows(unsigned char *dst, size_t ds, const unsigned char *src, size_t ss,
 			   size_t rows, size_t nbytes, int in);
 
+/* Applies *e, neither TSW_KEEP nor TSW_ZERO, to rows of `nbytes`, whole elements, `stride` bytes
+ * apart. */
+typedef void tsw_finish_rows(const struct tsw_epilogue *e, unsigned char *a, size_t stride,
+			     size_t rows, size_t nbytes);
+
 struct tsw_isa {
 	const char *name;
 	const struct tsw_kernel *kernel[17]; /* by width; [0] unused */
 	tsw_swap_wide *wide;
 	tsw_copy_rows *copy;
+	tsw_finish_rows *finish;
 };
 
 extern const struct tsw_isa tsw_isa_c;

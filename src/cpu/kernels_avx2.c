@@ -1,10 +1,10 @@
-/* AVX2: two lanes, half a cache line. */
+/* AVX2 and F16C: two lanes, half a cache line. */
 #if defined(__x86_64__)
 
 #include <immintrin.h>
 #include <stddef.h>
 
-#define TARGET __attribute__((target("avx2")))
+#define TARGET __attribute__((target("avx2,f16c")))
 #define ISA_TABLE tsw_isa_avx2
 #define ISA_NAME "avx2"
 #define LANES 2
@@ -47,6 +47,17 @@ X256 vec gather_at(const unsigned char *p, const size_t *at)
 X256 vec shuffle(vec v, vec which)
 {
 	return _mm256_shuffle_epi8(v, which);
+}
+
+#define HAVE_SCALE_HALVES
+X256 vec scale_halves(vec v, __m256 by)
+{
+	const __m256 low = _mm256_cvtph_ps(_mm256_castsi256_si128(v));
+	const __m256 high = _mm256_cvtph_ps(_mm256_extracti128_si256(v, 1));
+	const __m128i l = _mm256_cvtps_ph(_mm256_mul_ps(low, by), _MM_FROUND_TO_NEAREST_INT);
+	const __m128i h = _mm256_cvtps_ph(_mm256_mul_ps(high, by), _MM_FROUND_TO_NEAREST_INT);
+
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(l), h, 1);
 }
 
 #include "lanes.inc"

@@ -54,6 +54,17 @@ X512 void copy_short(unsigned char *dst, const unsigned char *src, size_t n)
 	_mm512_mask_storeu_epi8(dst, m, _mm512_maskz_loadu_epi8(m, src));
 }
 
+#define HAVE_SCALE_HALVES
+X512 vec scale_halves(vec v, __m512 by)
+{
+	const __m512 low = _mm512_cvtph_ps(_mm512_castsi512_si256(v));
+	const __m512 high = _mm512_cvtph_ps(_mm512_extracti64x4_epi64(v, 1));
+	const __m256i l = _mm512_cvtps_ph(_mm512_mul_ps(low, by), _MM_FROUND_TO_NEAREST_INT);
+	const __m256i h = _mm512_cvtps_ph(_mm512_mul_ps(high, by), _MM_FROUND_TO_NEAREST_INT);
+
+	return _mm512_inserti64x4(_mm512_castsi256_si512(l), h, 1);
+}
+
 /* Whole lines turned in registers.  `even` takes lanes 0 and 2 of x, then of y; `odd` 1 and 3. */
 #define even(x, y) _mm512_shuffle_i32x4(x, y, 0x88)
 #define odd_(x, y) _mm512_shuffle_i32x4(x, y, 0xdd)

@@ -67,6 +67,16 @@ NEON vec shuffle(vec v, vec which)
 	return vqtbl1q_u8(v, which);
 }
 
+#define HAVE_SCALE_HALVES
+NEON vec scale_halves(vec v, float32x4_t by)
+{
+	const float16x8_t h = vreinterpretq_f16_u8(v);
+	const float32x4_t low = vmulq_f32(vcvt_f32_f16(vget_low_f16(h)), by);
+	const float32x4_t high = vmulq_f32(vcvt_high_f32_f16(h), by);
+
+	return vreinterpretq_u8_f16(vcvt_high_f16_f32(vcvt_f16_f32(low), high));
+}
+
 #include "lanes.inc"
 
 #else

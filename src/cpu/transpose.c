@@ -3,7 +3,6 @@
 
 #include "../tilepair.h"
 #include "caches.h"
-#include "finish.h"
 #include "plan.h"
 
 #include <stdint.h>
@@ -16,6 +15,9 @@
 
 /* Below this many bytes a thread is not worth waking. */
 #define BYTES_PER_THREAD (512u << 10)
+
+/* Bytes of small matrices that are turned, then finished. */
+#define HANDFUL (8u << 10)
 
 /* One matrix cut into tiles.  The first tile is as small as it takes for the others to begin on a
  * cache line:
@@ -86,25 +88,13 @@ static size_t row_lines(const struct tsw_plan *p, size_t nbytes)
 	return (nbytes + TSW_LINE - 1) / TSW_LINE + (p->stride % TSW_LINE != 0);
 }
 
-/* What imatcopy does to values, while they lie in the first-level cache. */
+/* What imatcopy does to values that were moved as they are, while they lie in the first-level
+ * cache; blocks of a strip are finished on their way. */
 static void finish(const struct tsw_plan *p, unsigned char *a, size_t stride, size_t rows,
 		   size_t cols)
 {
 	if (p->finish)
-		tsw_cpu_finish(p->isa, p->finish, a, stride, rows, cols);
-}
-
-static void finish_strip(const struct tsw_plan *p, const struct tsw_strip *s, int diagonal)
-{
-	if (p->finish && !diagonal) {
-		finish(p, s->a, s->sa, p->block, s->count * p->block);
-		finish(p, s->b, s->sb, s->count * p->block, p->block);
-		return;
-	}
-	for (size_t q = 0; p->finish && q < s->count; q++) {
-		finish(p, s->a + q * s->step_a, s->sa, p->block, p->block);
-		finish(p, s->b + q * s->step_b, s->sb, p->block, p->block);
-	}
+		p->isa->finish(p->finish, a, stride, rows, cols * p->width);
 }
 
 /* The strip of blocks that begins at block (r, c) of tile a and (c, r) of tile b, with the same
@@ -122,7 +112,8 @@ static void swap_strip(const struct tsw_plan *p, const struct tiles *t, size_t r
 			      .step_b = diagonal ? down + right : down,
 			      .count = count,
 			      .width = p->width,
-			      .colliding = p->colliding && next};
+			      .colliding = p->colliding && next,
+			      .finish = p->finish};
 
 	if (next) {
 		s.next_a = next->a + next_r * down + next_c * right;
@@ -132,10 +123,8 @@ static void swap_strip(const struct tsw_plan *p, const struct tiles *t, size_t r
 			s.lines = row_lines(p, count * right);
 		}
 	}
-	if (!count)
-		return;
-	p->kernel->swap(&s);
-	finish_strip(p, &s, diagonal);
+	if (count)
+		p->kernel->swap(&s);
 }
 
 static void swap_edge(const struct tsw_plan *p, unsigned char *a, unsigned char *b, size_t stride,
@@ -305,21 +294,29 @@ static uint64_t share(uint64_t total, uint64_t part, uint64_t parts)
 	return total / parts * part + total % parts * part / parts;
 }
 
-/* Matrices of one block each: nothing to plan, the call is all there is. */
-static void turn_blocks(const struct tsw_kernel *kernel, const struct tsw_matrices *m,
-			uint64_t part, uint64_t parts)
+/* Matrices of one block each.  With something to finish they go by the handful, which the
+ * first-level cache holds until it is done. */
+static void turn_blocks(const struct tsw_plan *p, const struct tsw_matrices *m, uint64_t part,
+			uint64_t parts)
 {
-	size_t width = m->elem_size, begin = share(m->count, part, parts);
-	size_t end = share(m->count, part + 1, parts);
-	struct tsw_row row = {.a = m->array ? NULL : matrix_at(m, begin),
-			      .array = m->array ? m->array + begin : NULL,
-			      .stride = m->ld * width,
-			      .step = m->stride * width,
-			      .side = m->n,
-			      .count = end - begin,
-			      .width = width};
+	size_t width = m->elem_size, end = share(m->count, part + 1, parts);
+	size_t dense = m->n * m->n, few = p->finish ? 1 + HANDFUL / (dense * width) : SIZE_MAX;
+	struct tsw_row row = {
+		.stride = m->ld * width, .step = m->stride * width, .side = m->n, .width = width};
 
-	kernel->turn_row(&row);
+	for (size_t b = share(m->count, part, parts); b < end; b += row.count) {
+		row.count = end - b < few ? end - b : few;
+		if (m->array)
+			row.array = m->array + b;
+		else
+			row.a = matrix_at(m, b);
+		p->kernel->turn_row(&row);
+		if (m->ld == m->n && m->stride == dense)
+			finish(p, row.a, 0, 1, row.count * dense);
+		else
+			for (size_t q = 0; p->finish && q < row.count; q++)
+				finish(p, row.a + q * row.step, row.stride, m->n, m->n);
+	}
 }
 
 /* Matrices of one tile each. */
@@ -331,6 +328,7 @@ static void turn_tiles(const struct tsw_plan *p, const struct tsw_matrices *m, u
 	for (size_t b = share(m->count, part, parts); b < end; b++) {
 		p->kernel->turn(matrix_at(m, b), p->stride, m->n, p->width,
 				b + 1 < end ? matrix_at(m, b + 1) : NULL);
+		finish(p, matrix_at(m, b), p->stride, m->n, m->n);
 	}
 }
 
@@ -345,11 +343,11 @@ void tsw_cpu_run_part(const struct tsw_plan *p, const struct tsw_matrices *m, ui
 
 	unsigned char *stage = NULL;
 
-	if (p->kernel && m->n <= p->block && !p->finish) {
-		turn_blocks(p->kernel, m, part, parts);
+	if (p->kernel && m->n <= p->block) {
+		turn_blocks(p, m, part, parts);
 		return;
 	}
-	if (p->kernel && m->n <= p->tile && !p->finish) {
+	if (p->kernel && m->n <= p->tile) {
 		turn_tiles(p, m, part, parts);
 		return;
 	}

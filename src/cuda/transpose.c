@@ -279,10 +279,22 @@ tsw_status tsw_cuda_transpose_by(const char *kernel, const struct tsw_matrices *
 /* Nothing changes places. */
 static tsw_status finish_rows(const struct job *job, struct tsw_tiles *p)
 {
+	struct tsw_kernel kernel;
 	uint64_t blocks;
-	const struct tsw_kernel *kernel = tsw_kernel_rows(p, job->m->count, &blocks);
 
-	return launch_all(job, kernel, p, &p->first, blocks);
+	tsw_kernel_rows(p, job->m->count, &kernel, &blocks);
+	return launch_all(job, &kernel, p, &p->first, blocks);
+}
+
+static tsw_status finish_stream(const struct job *job, const struct tsw_epilogue *e)
+{
+	struct tsw_kernel kernel;
+	struct tsw_chunks p;
+
+	prepare_stream(job, &kernel, &p);
+	p.epilogue = *e;
+	tsw_kernel_imatcopy_stream(&p, &kernel);
+	return launch_all(job, &kernel, &p, &p.first, chunks_of(&p));
 }
 
 tsw_status tsw_cuda_imatcopy(const struct tsw_matrices *m, const struct tsw_epilogue *e,
@@ -302,6 +314,8 @@ tsw_status tsw_cuda_imatcopy(const struct tsw_matrices *m, const struct tsw_epil
 	if (!e->transposes || e->kind == TSW_ZERO || m->n == 1)
 		return finish_rows(&job, &p);
 	TRY(tsw_cuda_shared_bytes(&job.shared_bytes));
+	if (prefers_stream(&job))
+		return finish_stream(&job, e);
 	if (!tsw_kernel_imatcopy(&p, m->count, prefers_vector(&job), job.shared_bytes, &kernel))
 		return tsw_fail(TSW_ERR_UNSUPPORTED,
 				"no kernel fits into the %u bytes of shared memory of a block here",

@@ -13,7 +13,8 @@
 !                       type and kind.
 !   tsw_transpose_host, tsw_transpose_device, ...
 !                       the C calls one to one, on type(c_ptr): any element size, device pointers,
-!                       CUDA streams.
+!                       CUDA streams, and tsw_imatcopy_* of numbers that Fortran has no kind for,
+!                       tsw_half and tsw_bfloat16.
 !
 !   tsw_transpose_file(path, options)
 !                       a matrix in a file.
@@ -67,7 +68,9 @@ module tileswap
         tsw_float = 0, &
         tsw_double = 1, &
         tsw_complex_float = 2, &
-        tsw_complex_double = 3
+        tsw_complex_double = 3, &
+        tsw_half = 4, &
+        tsw_bfloat16 = 5
 
     integer(c_int), parameter, public :: &
         tsw_format_auto = 0, &
@@ -169,7 +172,8 @@ module tileswap
             integer(c_int) :: status
         end function
 
-        ! `alpha` is the address of one value of the type, in host memory, or c_null_ptr for 1.
+        ! `alpha` is the address of one value of the type, of a real(c_float) for tsw_half and
+        ! tsw_bfloat16, in host memory, or c_null_ptr for 1.
         function tsw_imatcopy_host(op, type, n, alpha, a, ld, nthreads) bind(c) &
             result(status)
             import :: c_char, c_int, c_ptr, c_size_t

@@ -37,6 +37,23 @@ static int misplaced(const double *a, int count)
 	return bad;
 }
 
+static void imatcopies(double *a)
+{
+	unsigned short h[4] = {0x3c00, 0x4000, 0x4200, 0x4400}; /* the bits of 1, 2, 3, 4 */
+	unsigned short b[4] = {0x3f80, 0x4000, 0x4040, 0x4080};
+
+	fill(a, 1);
+	EXPECT(tsw_dimatcopy_host('T', N, 1, a, LD, 0) == TSW_OK);
+	EXPECT(misplaced(a, 1) == 0);
+	fill(a, COUNT);
+	EXPECT(tsw_imatcopy_batch_host('T', TSW_DOUBLE, N, NULL, a, LD, SPAN, COUNT, 0) == TSW_OK);
+	EXPECT(misplaced(a, COUNT) == 0);
+	EXPECT(tsw_himatcopy_host('T', 2, 0.5f, h, 2, 0) == TSW_OK);
+	EXPECT(h[0] == 0x3800 && h[1] == 0x3e00 && h[2] == 0x3c00 && h[3] == 0x4000);
+	EXPECT(tsw_bimatcopy_host('T', 2, 0.5f, b, 2, 0) == TSW_OK);
+	EXPECT(b[0] == 0x3f00 && b[1] == 0x3fc0 && b[2] == 0x3f80 && b[3] == 0x4000);
+}
+
 int main(void)
 {
 	double *a = malloc(sizeof(double) * COUNT * SPAN);
@@ -63,6 +80,8 @@ int main(void)
 	fill(a, COUNT);
 	EXPECT(tsw_transpose_array_host(each, N, LD, sizeof *a, COUNT, 0) == TSW_OK);
 	EXPECT(misplaced(a, COUNT) == 0);
+
+	imatcopies(a);
 
 	EXPECT(tsw_transpose_host(a, N, N - 1, sizeof *a, 0) == TSW_ERR_LD);
 	EXPECT(strstr(tsw_last_error(), "36") && strstr(tsw_last_error(), "37"));

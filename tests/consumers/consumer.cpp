@@ -224,6 +224,40 @@ template <class T> static void imatcopies()
 		       tsw_cuda_status());
 }
 
+/* A 2-byte number of one's own, as bits. */
+struct my_half {
+	std::uint16_t bits;
+};
+struct my_bfloat16 {
+	std::uint16_t bits;
+};
+namespace tileswap {
+template <> struct number<my_half> : half_number {
+};
+template <> struct number<my_bfloat16> : bfloat16_number {
+};
+} /* namespace tileswap */
+
+static void narrow_numbers()
+{
+	my_half h[4] = {{0x3c00}, {0x4000}, {0x4200}, {0xc400}}; /* 1 2 3 -4 */
+	my_bfloat16 b[4] = {{0x3f80}, {0x4000}, {0x4040}, {0xc080}};
+
+	tileswap::imatcopy_host('T', h, 2, 2, 0.5);
+	EXPECT(h[0].bits == 0x3800 && h[1].bits == 0x3e00 && h[2].bits == 0x3c00 &&
+	       h[3].bits == 0xc000);
+	tileswap::imatcopy_host('R', b, 2, 2, 0.5f);
+	EXPECT(b[0].bits == 0x3f00 && b[1].bits == 0x3f80 && b[2].bits == 0x3fc0 &&
+	       b[3].bits == 0xc000);
+	tileswap::imatcopy_host('T', view<my_half, 2>{h, {2, 2}, {2, 1}});
+	EXPECT(h[1].bits == 0x3c00 && h[2].bits == 0x3e00);
+#ifdef __STDCPP_FLOAT16_T__
+	decltype(0.0f16) s[4] = {1.0f16, 2.0f16, 3.0f16, 4.0f16};
+	tileswap::imatcopy_host('T', s, 2, 2, 2);
+	EXPECT(s[1] == 6.0f16 && s[2] == 4.0f16);
+#endif
+}
+
 static void conjugates()
 {
 	std::complex<double> z[4] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}};
@@ -268,6 +302,7 @@ int main()
 	imatcopies<std::complex<float>>();
 	imatcopies<std::complex<double>>();
 	conjugates();
+	narrow_numbers();
 	views();
 	mdspans();
 	return wrong;

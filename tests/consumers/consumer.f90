@@ -116,6 +116,8 @@ contains
         complex(4) :: c4(n, n)
         complex(8), allocatable :: z(:, :, :)
         complex(8), parameter :: i = (0d0, 1d0)
+        integer(c_int16_t), target :: h(2, 2)
+        real(c_float), target :: half
         integer :: r, c, k
 
         s = reshape([((real(code(r, c, 0), 4), r=1, n), c=1, n)], shape(s))
@@ -139,6 +141,13 @@ contains
         call expect(all(z == reshape([(((i * cmplx(code(c, r, k), -c, 8), r=1, n), c=1, n), k=1, count)], &
             shape(z))), 'imatcopy complex8 batch values')
 
+        h = reshape([int(z'3c00', c_int16_t), int(z'4000', c_int16_t), int(z'4200', c_int16_t), &
+            int(z'4400', c_int16_t)], shape(h)) ! the bits of 1, 2, 3, 4
+        half = 0.5
+        call expect(tsw_imatcopy_host('T', tsw_half, 2_c_size_t, c_loc(half), c_loc(h), 2_c_size_t, 0_c_int) &
+            == tsw_ok, 'imatcopy half')
+        call expect(all(h == reshape([int(z'3800', c_int16_t), int(z'3e00', c_int16_t), &
+            int(z'3c00', c_int16_t), int(z'4000', c_int16_t)], shape(h))), 'imatcopy half values')
         call expect(tsw_imatcopy(s, 'x') == tsw_err_op, 'imatcopy op')
         call expect(tsw_imatcopy(s(1:3, :), 'N') == tsw_err_ld, 'imatcopy not square')
         call expect(tsw_imatcopy_host('T', 9_c_int, 2_c_size_t, c_null_ptr, c_null_ptr, 2_c_size_t, 0_c_int) &

@@ -28,6 +28,14 @@ def skip_without_gpu():
         pytest.skip(GPU)
 
 
+def skip_unless_gpus(wanted: int, found: int):
+    """REQUIRE_GPUS=2 demands two."""
+    if found < wanted:
+        if int(os.environ.get("REQUIRE_GPUS") or 0) >= wanted:
+            pytest.fail(f"{found} of {wanted} GPUs")
+        pytest.skip(f"{found} of {wanted} GPUs")
+
+
 @pytest.fixture
 def gpu():
     skip_without_gpu()

@@ -2,7 +2,7 @@
 
 import pytest
 import tileswap
-from conftest import need
+from conftest import need, skip_unless_gpus
 
 pytestmark = pytest.mark.usefixtures("gpu")
 
@@ -39,15 +39,29 @@ def test_torch_widths(torch, n, dtype):
     assert tileswap.checksum(x, transposed=True) == digest == tileswap.checksum(want.cpu(), transposed=True)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "float16", "bfloat16"])
 @pytest.mark.parametrize("op", "NTRC")
-def test_torch_imatcopy(torch, op, dtype):
-    x = coded(torch, 3, 130, 130, dtype=getattr(torch, dtype))
+@pytest.mark.parametrize("n", [7, 130, 136])
+def test_torch_imatcopy(torch, n, op, dtype):
+    x = coded(torch, 3, n, n, dtype=getattr(torch, dtype))
     alpha = 2 - 1j if x.is_complex() else -3
     x += alpha
     want = x.transpose(-1, -2) if op in "TC" else x
     want = ((want.conj() if op in "RC" else want) * alpha).clone().resolve_conj()
     assert torch.equal(tileswap.imatcopy_(x, op, alpha), want)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("alpha", [0.3, -2, 1e30, 1e-6, float("inf")])
+def test_torch_every_2_byte_number(torch, alpha, dtype):
+    """As on the CPU, bit for bit."""
+    on_cpu = torch.arange(65536, dtype=torch.int32).to(torch.int16).view(getattr(torch, dtype)).reshape(256, 256)
+    for x in (on_cpu, on_cpu[:251, 3:254]):  # rows on vectors, and not
+        x, want = x.cuda(), x.clone()
+        tileswap.imatcopy_(x, "T", alpha)
+        tileswap.imatcopy_(want, "T", alpha)
+        x = x.cpu()
+        assert ((x.view(torch.int16) == want.view(torch.int16)) | (x.isnan() & want.isnan())).all()
 
 
 def test_torch_views_batches_heads(torch):
@@ -126,12 +140,44 @@ def test_torch_refuses(torch):
 
 
 def test_torch_second_device(torch):
-    if torch.cuda.device_count() < 2:
-        pytest.skip("one GPU")
+    skip_unless_gpus(2, torch.cuda.device_count())
     x = coded(torch, 300, 300).to("cuda:1")
     want = x.t().clone()
     assert torch.equal(tileswap.transpose_(x), want)
+    assert torch.equal(tileswap.imatcopy_(x, "T", 2), 2 * coded(torch, 300, 300).to("cuda:1"))
+    assert tileswap.checksum(x) == tileswap.checksum(x.cpu())
     assert torch.cuda.current_device() == 0
+    side = torch.cuda.Stream("cuda:1")
+    with torch.cuda.device(1), torch.cuda.stream(side):  # current there, the array here
+        y = coded(torch, 300, 300).to("cuda:0")
+        assert torch.equal(tileswap.transpose_(y), coded(torch, 300, 300).to("cuda:0").t())
+        assert torch.cuda.current_device() == 1 and torch.cuda.current_stream() == side
+
+
+def test_torch_streams_of_several_devices(torch):
+    """Threads, each with a stream of its own, devices in turn."""
+    import threading
+
+    wrong = []
+
+    def work(number):
+        device = f"cuda:{number % torch.cuda.device_count()}"
+        stream = torch.cuda.Stream(device)
+        with torch.cuda.device(device), torch.cuda.stream(stream):
+            x = torch.arange(500 * 500, device=device, dtype=torch.float64).reshape(500, 500) + number
+            want = x.t().clone()
+            for _ in range(21):
+                tileswap.transpose_(x)
+            stream.synchronize()
+            if not torch.equal(x, want):
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 def test_pinned_memory_is_host_memory(torch):
@@ -164,6 +210,25 @@ def test_cupy_views_and_batches(cupy):
     assert (tileswap.transpose_(x) == want).all()
     with pytest.raises(tileswap.NotInPlaceError, match="stride 0"):
         tileswap.transpose_(cupy.broadcast_to(x[0, 0], (20, 20)))
+
+
+@pytest.mark.parametrize("n", [3, 129, 256])
+def test_cupy_half_imatcopy(cupy, n):
+    x = (cupy.arange(2 * n * n) % 241).astype("f2").reshape(2, n, n)
+    want = (x.swapaxes(1, 2).astype("f4") * cupy.float32(0.3)).astype("f2")
+    assert (tileswap.imatcopy_(x, "T", 0.3) == want).all()
+
+
+def test_cupy_second_device(cupy):
+    skip_unless_gpus(2, cupy.cuda.runtime.getDeviceCount())
+    with cupy.cuda.Device(1):
+        x = cupy.arange(90000.0).reshape(300, 300)
+        want = x.T.copy()
+        cupy.cuda.Device().synchronize()
+    tileswap.transpose_(x)
+    assert cupy.cuda.Device().id == 0
+    with cupy.cuda.Device(1):
+        assert (x == want).all()
 
 
 def test_cupy_current_stream(cupy):

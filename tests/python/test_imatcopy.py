@@ -39,6 +39,23 @@ def test_complex_alpha(dtype):
     assert (tileswap.imatcopy_(x, "C", 2 - 3j, threads=2) == want).all()
 
 
+@pytest.mark.parametrize("op", "NTRC")
+@pytest.mark.parametrize("alpha", [None, 0, 3, 0.1, 1e30, float("nan")])
+def test_every_half(op, alpha):
+    """Multiplied as float32, rounded once more: NumPy's own arithmetic."""
+    x = np.arange(65536, dtype="u2").view("f2").reshape(256, 256)
+    moved = OPS[op](x).copy()
+    with np.errstate(all="ignore"):
+        want = moved if alpha is None else (moved.astype("f4") * np.float32(alpha)).astype("f2")
+    if alpha == 0:
+        want = np.zeros_like(want)
+    tileswap.imatcopy_(x, op, alpha)
+    if alpha is None:
+        assert (x.view("u2") == want.view("u2")).all()
+    else:
+        assert ((x.view("u2") == want.view("u2")) | (np.isnan(x) & np.isnan(want))).all()
+
+
 def test_windows_batches_and_column_major():
     whole = numbers((50, 60), "f8")
     want = whole.copy()
@@ -60,7 +77,7 @@ def test_zero_wipes_out_nan():
 
 
 def test_refusals():
-    for dtype in ("i4", "f2", ">f8" if sys.byteorder == "little" else "<f8", "V8"):
+    for dtype in ("i4", "u2", "V2", ">f2" if sys.byteorder == "little" else "<f2", ">f8" if sys.byteorder == "little" else "<f8", "V8"):
         with pytest.raises(TypeError):
             tileswap.imatcopy_(np.zeros((3, 3), dtype), "T", 2)
     x = numbers((3, 3), "f8")
@@ -105,6 +122,24 @@ def test_dlpack():
     assert (x == want).all()
     with pytest.raises(TypeError):
         tileswap.imatcopy_(Exporter(np.zeros((3, 3), "i8")), "T", 2)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("by_dlpack", [False, True])
+def test_torch_2_byte_numbers(dtype, by_dlpack):
+    torch = need("torch")
+    x = torch.arange(65536, dtype=torch.int32).to(torch.int16).view(getattr(torch, dtype)).reshape(256, 256)
+    want = (x.t().float() * 0.3).to(x.dtype)
+    tileswap.imatcopy_(Exporter(x) if by_dlpack else x, "T", 0.3)
+    same = x.view(torch.int16) == want.contiguous().view(torch.int16)
+    assert (same | (x.isnan() & want.isnan())).all()
+
+
+def test_ml_dtypes_bfloat16():
+    bfloat16 = need("ml_dtypes").bfloat16
+    x = np.arange(-50, 50).reshape(10, 10).astype(bfloat16)
+    want = (x.T.astype("f4") * np.float32(1.5)).astype(bfloat16)
+    assert (tileswap.imatcopy_(x, "T", 1.5) == want).all()
 
 
 def test_torch():

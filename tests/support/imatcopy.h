@@ -9,17 +9,24 @@ struct tsw_imat {
 	char op;
 	tsw_type type;
 	int null_alpha; /* alpha is given as NULL */
-	double re, im;	/* else these, rounded to the type; real types use re */
+	double re, im;	/* else these, rounded to alpha's type; real types use re */
 };
 
-/* Combinations of op (both cases), type and alpha, numbered from 0. */
+/* Combinations of op (NTCRntcr), type and alpha, numbered from 0: ops first, then types. */
+#define TSW_IMAT_OPS 8
+#define TSW_IMAT_TYPES 6
+#define TSW_IMAT_INDEX(alpha, type, op)                                                            \
+	((size_t)(alpha)*TSW_IMAT_OPS * TSW_IMAT_TYPES + (size_t)(type)*TSW_IMAT_OPS + (size_t)(op))
 struct tsw_imat tsw_imat_at(size_t index);
 size_t tsw_imat_count(void);
 
-size_t tsw_imat_size(tsw_type type); /* bytes of an element */
+size_t tsw_imat_size(tsw_type type);   /* bytes of an element */
+int tsw_imat_in_floats(tsw_type type); /* alpha is a float or two, else a double or two */
+int tsw_imat_is_complex(tsw_type type);
 
-/* Alpha as a value of the type, in one static buffer a thread; NULL for NULL. */
+/* Alpha as the library wants it, in one static buffer a thread; NULL for NULL.  And its bytes. */
 const void *tsw_imat_alpha(const struct tsw_imat *x);
+size_t tsw_imat_alpha_bytes(tsw_type type);
 
 /* In words, in one static buffer a thread. */
 const char *tsw_imat_text(const struct tsw_imat *x);

@@ -111,8 +111,9 @@ def imatcopy_(x: _T, op: str = "T", alpha: complex | None = None, *, threads: in
     op      "N" nothing, "T" transpose, "R" conjugate, "C" conjugate transpose, in either case
     alpha   a number; None and 1 move bits, 0 writes zeros whatever was there
 
-    The elements are float32, float64, complex64 or complex128 in the machine's byte order.  Shapes,
-    `threads` and `stream` as for transpose_.  Raises TypeError for other elements and for tensors that
+    The elements are float32, float64, complex64, complex128, float16 or bfloat16 in the machine's byte
+    order; the last two are multiplied as float32, alpha too, and rounded.  Shapes, `threads` and
+    `stream` as for transpose_.  Raises TypeError for other elements and for tensors that
     PyTorch conjugates or negates only when they are read (x.is_conj(), x.is_neg()).
     """
     handle = _stream_handle(stream)
@@ -121,8 +122,8 @@ def imatcopy_(x: _T, op: str = "T", alpha: complex | None = None, *, threads: in
     number = array.number()
     if number not in NUMBERS:
         raise TypeError(
-            "the elements are no float32, float64, complex64 or complex128 that the memory holds as they read "
-            "(another type or byte order, or a tensor that is conjugated or negated lazily)"
+            "the elements are no float32, float64, complex64, complex128, float16 or bfloat16 that the memory holds "
+            "as they read (another type or byte order, or a tensor that is conjugated or negated lazily)"
         )
     if op not in tuple("NTCRntcr"):
         raise ValueError(f"op = {op!r} is none of 'N', 'T', 'C', 'R'")

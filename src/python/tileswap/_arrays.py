@@ -27,7 +27,7 @@ class Array(NamedTuple):
     # Called when bytes were changed.
     changed: Callable[[], None] = lambda: None
     keep: Any = None  # what must outlive the call
-    # What the elements are, if numbers that imatcopy knows: "f4", "f8", "c8", "c16", in the machine's byte order.
+    # What the elements are, if numbers that imatcopy knows, in the machine's byte order: one of NUMBERS.
     number: Callable[[], str] = lambda: ""
 
 
@@ -42,15 +42,27 @@ class Matrices(NamedTuple):
     column_major: bool  # the rows, as the object indexes them, are columns in memory
 
 
-NUMBERS = ("f4", "f8", "c8", "c16")
+NUMBERS = ("f4", "f8", "c8", "c16", "f2", "bf2")  # in the order of tsw_type; the last is bfloat16
 _FOREIGN = ">" if sys.byteorder == "little" else "<"
-_TORCH = {"torch.float32": "f4", "torch.float64": "f8", "torch.complex64": "c8", "torch.complex128": "c16"}
-_FORMATS = {"f": "f4", "d": "f8", "Zf": "c8", "Zd": "c16"}
+_TORCH = {
+    "torch.float32": "f4",
+    "torch.float64": "f8",
+    "torch.complex64": "c8",
+    "torch.complex128": "c16",
+    "torch.float16": "f2",
+    "torch.bfloat16": "bf2",
+}
+_FORMATS = {"f": "f4", "d": "f8", "Zf": "c8", "Zd": "c16", "e": "f2"}
 
 
 def _number_of(typestr: str) -> str:
     """From NumPy's "<f8"."""
     return typestr[1:] if typestr[0] != _FOREIGN and typestr[1:] in NUMBERS else ""
+
+
+def _number_of_dtype(dtype: Any) -> str:
+    """Of NumPy and CuPy.  To them bfloat16, a dtype of the package ml_dtypes, is "<V2"."""
+    return "bf2" if dtype.name == "bfloat16" else _number_of(dtype.str)
 
 
 # ---- the sources ---------------------------------------------------------------------------------
@@ -102,7 +114,7 @@ def _from_numpy(x: Any, write: bool) -> Array:
         raise NotInPlaceError("the elements are Python objects", Status.ERR_TYPE)
     if write and not x.flags.writeable:
         raise NotInPlaceError("the array is read-only", Status.ERR_WHERE)
-    return Array(x.ctypes.data, x.shape, x.strides, x.itemsize, number=lambda: _number_of(x.dtype.str))
+    return Array(x.ctypes.data, x.shape, x.strides, x.itemsize, number=lambda: _number_of_dtype(x.dtype))
 
 
 def _from_cupy(x: Any, write: bool) -> Array:
@@ -115,7 +127,7 @@ def _from_cupy(x: Any, write: bool) -> Array:
         on_device=True,
         device=x.device,
         stream=lambda: cuda.get_current_stream().ptr,
-        number=lambda: _number_of(x.dtype.str),
+        number=lambda: _number_of_dtype(x.dtype),
     )
 
 
@@ -157,7 +169,7 @@ def _from_dlpack(x: Any, write: bool, stream: int | None) -> Array:
         raise NotInPlaceError(f"elements of {bits} bits", Status.ERR_ELEM_SIZE)
     shape = tensor.shape[: tensor.ndim]
     strides = [step * bits // 8 for step in tensor.strides[: tensor.ndim]] if tensor.strides else None
-    number = {_dlpack.FLOAT: "f", _dlpack.COMPLEX: "c"}.get(tensor.type_code, "") + str(tensor.type_bits // 8)
+    number = {_dlpack.FLOAT: "f", _dlpack.COMPLEX: "c", _dlpack.BFLOAT: "bf"}.get(tensor.type_code, "") + str(tensor.type_bits // 8)
     return Array(
         (tensor.data or 0) + tensor.byte_offset,
         shape,

@@ -8,7 +8,7 @@ from typing import Any
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 READ_ONLY, IS_COPIED = 1, 2
-FLOAT, COMPLEX = 2, 5
+FLOAT, BFLOAT, COMPLEX = 2, 4, 5
 
 
 class Tensor(Structure):
