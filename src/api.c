@@ -12,6 +12,13 @@ static struct tsw_matrices one(const void *a, size_t n, size_t ld, size_t elem_s
 		.base = (void *)(uintptr_t)a, .n = n, .ld = ld, .elem_size = elem_size, .count = 1};
 }
 
+/* A single row has no next one: its ld is any number that is not 0, products of which may wrap. */
+static void forget_ld(struct tsw_matrices *m)
+{
+	if (m->n == 1)
+		m->ld = 1;
+}
+
 static tsw_status check_threads(int nthreads)
 {
 	if (nthreads < 0)
@@ -156,6 +163,7 @@ static tsw_status imatcopy_on_host(struct imatcopy x, int nthreads)
 	TRY(tsw_epilogue_of(x.op, x.type, x.alpha, &e, &x.m.elem_size));
 	TRY(check_threads(nthreads));
 	TRY(tsw_check_matrices(&x.m));
+	forget_ld(&x.m);
 	if (x.m.n && x.m.count)
 		tsw_cpu_imatcopy(&x.m, &e, nthreads);
 	return TSW_OK;
@@ -168,6 +176,7 @@ static tsw_status imatcopy_on_device(struct imatcopy x, tsw_stream stream)
 	tsw_forget_failure();
 	TRY(tsw_epilogue_of(x.op, x.type, x.alpha, &e, &x.m.elem_size));
 	TRY(tsw_check_matrices(&x.m));
+	forget_ld(&x.m);
 	TRY(tsw_check_alignment(&x.m));
 	TRY(tsw_cuda_usable());
 	if (x.m.n == 0 || x.m.count == 0)
@@ -203,9 +212,10 @@ tsw_status tsw_imatcopy_batch_device(char op, tsw_type type, size_t n, const voi
 
 /* ---- checksum */
 
-static tsw_status check_checksum(const struct tsw_matrices *m, const tsw_digest *out)
+static tsw_status check_checksum(struct tsw_matrices *m, const tsw_digest *out)
 {
 	TRY(tsw_check_matrices(m));
+	forget_ld(m);
 	if (!out)
 		return tsw_fail(TSW_ERR_NULL, "out is NULL");
 	return TSW_OK;

@@ -109,6 +109,14 @@ static int more(struct text *t, int close, const char *where)
 	return expect(t, close, where);
 }
 
+/* After the last item that there may be. */
+static int no_more(struct text *t, int close, const char *where)
+{
+	const int again = more(t, close, where);
+
+	return again == 1 ? fail(t, "%s has too many parts", where) : again;
+}
+
 static int parse_string(struct text *t, struct span *s, const char *what)
 {
 	int quote = peek(t);
@@ -269,7 +277,7 @@ static int parse_field_name(struct text *t)
 	if (parse_string(t, &s, "a field's title") || expect(t, ',', "a field's title and name") ||
 	    parse_string(t, &s, "a field's name"))
 		return -1;
-	return more(t, ')', "a field's title and name") ? -1 : 0;
+	return no_more(t, ')', "a field's title and name");
 }
 
 /* ('name', descr) or ('name', descr, shape) */
@@ -320,7 +328,7 @@ static int parse_type(struct text *t, size_t *size, int depth)
 		if (parse_type(t, size, depth + 1) || expect(t, ',', "the dtype's sub-array") ||
 		    times_shape(t, size))
 			return -1;
-		return more(t, ')', "the dtype's sub-array") ? -1 : 0;
+		return no_more(t, ')', "the dtype's sub-array");
 	}
 	if (parse_string(t, &s, "descr"))
 		return -1;

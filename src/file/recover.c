@@ -18,6 +18,19 @@ static tsw_status refuse(const struct tsw_engine *e, const char *why, const char
 /* ---- is it this file's, and this run's? -------------------------------------------------------
  */
 
+/* A header whose hash is right may still be nobody's: no cut that is not one is believed. */
+static int is_cut(const struct tsw_journal_header *h)
+{
+	const struct tsw_grid g = {.n = h->n,
+				   .ld = h->ld,
+				   .elem_size = h->elem_size,
+				   .tile = h->tile,
+				   .first = h->first_side};
+
+	return g.tile && g.tile <= (g.n ? g.n : 1) && g.first <= g.tile &&
+	       tsw_grid_tiles(&g) <= UINT32_MAX && h->slot_bytes == tsw_slot_bytes(&g);
+}
+
 static tsw_status check_asked(const struct tsw_engine *e)
 {
 	const struct tsw_journal_header *h = &e->journal.header;
@@ -41,6 +54,8 @@ static tsw_status check_asked(const struct tsw_engine *e)
 					"%ju; nothing was changed; call it with the same options",
 					e->o->path, e->o->journal_path, option[i].name,
 					(uintmax_t)option[i].begun, (uintmax_t)option[i].asked);
+	if (!is_cut(h))
+		return refuse(e, "its journal tells of tiles that it cannot have", RESTORE);
 	if (e->o->verify && !h->verify)
 		return refuse(e, "the run to be resumed was begun without verifying",
 			      "resume it without");
@@ -76,6 +91,9 @@ static tsw_status pair_is(struct tsw_work *w, const struct tsw_pair_hash *expect
 
 	*is = 1;
 	if (expected->k == TSW_NO_PAIR)
+		return TSW_OK;
+	*is = expected->k < tsw_grid_pairs(&w->shop->grid);
+	if (!*is)
 		return TSW_OK;
 	tsw_work_set(w, expected->k);
 	TRY(tsw_half_read(w, &w->a, &w->shop->data, 0, w->x));

@@ -225,7 +225,10 @@ static tsw_status use(const struct tsw_file *f, uint64_t file_bytes, uint64_t da
 				f->path, length, x->name.at, (uintmax_t)x->shape[0],
 				(uintmax_t)x->shape[1]);
 	p->n = p->ld = (size_t)x->shape[0];
-	p->offset = data_at + x->offsets[0];
+	if (__builtin_add_overflow(data_at, x->offsets[0], &p->offset))
+		return tsw_fail(TSW_ERR_FORMAT,
+				"'%s': tensor '%.*s' begins past the end of any file", f->path,
+				length, x->name.at);
 	TRY(tsw_place_set(f, file_bytes, p));
 	if (x->offsets[0] > x->offsets[1] || bytes != tsw_place_span(p))
 		return tsw_fail(TSW_ERR_FORMAT,
