@@ -322,6 +322,13 @@ $(BUILD)/tests/test_multi_order $(BUILD)/tests/test_nccl_order: $(call objects,$
 $(OBJ)/tests/test_multi_order.c.o $(OBJ)/tests/test_nccl_order.c.o $(OBJ)/tests/order/%.c.o: BASE_CFLAGS += -Itests \
 	$(if $(filter 0,$(HAVE_CUDA)),-Itests/order/cuda) $(if $(filter 0,$(HAVE_NCCL)),-Itests/order/nccl,$(NCCL_FLAGS))
 
+# The fuzz targets look into the tool as well, and take its complaints for themselves.
+FUZZ_O := $(call objects,$(filter-out tests/fuzz/entry.c,$(wildcard tests/fuzz/*.c)) $(wildcard tests/crash/*.c) \
+	$(filter-out src/cli/main.c,$(CLI_C)))
+FUZZ_LDFLAGS := -Wl,--wrap=complain
+$(BUILD)/tests/test_corpus: $(FUZZ_O)
+$(BUILD)/tests/test_corpus: BASE_LDFLAGS += $(FUZZ_LDFLAGS)
+
 .PHONY: tests
 tests: $(TESTS) $(MPI_TESTS) $(NCCL_TESTS) all ## build the test programs
 
@@ -332,6 +339,27 @@ check: tests ## run every test and the stress rounds (REQUIRE_GPU=1: a GPU is de
 .PHONY: check-sanitize
 check-sanitize: ## the tests again under AddressSanitizer and UndefinedBehaviorSanitizer
 	+$(Q)$(MAKE) check CUDA=0 BUILD=$(BUILD)/sanitize SANITIZE=address,undefined CFLAGS='-O1 -g'
+
+.PHONY: soak
+soak: $(BUILD)/tests/soak ## host calls from many threads for SECONDS (600), memory watched (SOAK_FLAGS=--device: a GPU)
+	$(Q)$(BUILD)/tests/soak --seconds $(or $(SECONDS),600) $(SOAK_FLAGS)
+
+# clang's sanitizers take minutes for the unrolled kernels; tests/fuzz.sh runs the plain ones.
+ifneq (,$(findstring fuzzer,$(SANITIZE)))
+$(OBJ)/src/cpu/kernels_avx%.c.o: BASE_CFLAGS := $(filter-out -fsanitize=%,$(BASE_CFLAGS))
+$(OBJ)/src/cpu/kernels_c.c.o: BASE_CFLAGS := $(subst $(SANITIZE),address,$(BASE_CFLAGS))
+endif
+
+# One program for all targets: TSW_FUZZ names one.
+$(BUILD)/fuzzer: $(FUZZ_O) $(call objects,tests/fuzz/entry.c $(SUPPORT_C)) $(VERIFY_O) $(STATIC)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(STATIC) $(BASE_LDFLAGS) $(FUZZ_LDFLAGS) $(CHECK_LIBS) $(LIBS) -ldl
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for SECONDS (60), by clang's libFuzzer and sanitizers (FUZZ_CLANG)
+	+$(Q)$(MAKE) $(BUILD)/fuzz/fuzzer CUDA=0 OPENMP=0 BUILD=$(BUILD)/fuzz CC=$(or $(FUZZ_CLANG),clang) \
+		SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -g'
+	$(Q)tests/fuzz.sh $(BUILD)/fuzz $(or $(SECONDS),60) $(TARGETS)
 
 .PHONY: check-mutants
 check-mutants: ## seed faults in a copy of the tree; every one must turn a suite red

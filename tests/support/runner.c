@@ -25,18 +25,20 @@ uint64_t tsw_seed(void)
 	return seed;
 }
 
-static void choose_seed(void)
+void tsw_choose_seed(void)
 {
 	const char *given = getenv("TSW_SEED");
 	struct timespec now;
 
 	if (given && *given) {
 		seed = strtoull(given, NULL, 0);
-		return;
+	} else {
+		clock_gettime(CLOCK_REALTIME, &now);
+		seed = ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) ^
+		       (uint64_t)getpid() << 40;
 	}
-	clock_gettime(CLOCK_REALTIME, &now);
-	seed = ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) ^ (uint64_t)getpid()
-										      << 40;
+	printf("TSW_SEED=0x%016jx\n", (uintmax_t)seed);
+	fflush(stdout);
 }
 
 int tsw_gpu_required(void)
@@ -100,9 +102,7 @@ int tsw_test_main(enum tsw_how how, tsw_suite *const *suites, size_t suite_count
 	setenv("CK_DEFAULT_TIMEOUT", TEST_SECONDS, 0);
 	if (how == TSW_SAME_PROCESS)
 		alarm(SAME_PROCESS_SECONDS);
-	choose_seed();
-	printf("TSW_SEED=0x%016jx\n", (uintmax_t)seed);
-	fflush(stdout);
+	tsw_choose_seed();
 	for (size_t i = 0; i < suite_count; i++)
 		empty_suite |= !run_suite(suites[i](), how, &ran, &failed);
 	return count(ran, failed, empty_suite);

@@ -61,6 +61,7 @@ int tsw_run_again(const char *mode, const char *setting);
 
 /* The seed of this run: TSW_SEED, or one taken from the clock.  It is printed. */
 uint64_t tsw_seed(void);
+void tsw_choose_seed(void); /* by tsw_test_main() already */
 
 /* The next number of a stream; begin with a state made from tsw_seed(). */
 uint64_t tsw_random(uint64_t *state);
