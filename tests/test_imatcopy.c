@@ -183,10 +183,27 @@ END_TEST
 START_TEST(every_half_and_bfloat16)
 {
 	static const float alphas[] = {
-		2,	 -0.5f,		  0.1f,	     3,		  1.0009765625f,
-		1.5f,	 0x1p-10f,	  0x1p-14f,  -0x1.8p-20f, 65504,
-		0x1p24f, 0x1.fffffep127f, 0x1p-126f, 0x1p-149f,	  0x1p-134f,
-		1e-3f,	 INFINITY,	  -INFINITY, NAN,	  -1,
+		2,
+		-0.5f,
+		0.1f,
+		3,
+		1.0009765625f,
+		1.5f,
+		0x1p-10f,
+		0x1p-14f,
+		-0x1.8p-20f,
+		65504,
+		0x1p24f,
+		0x1.fffffep127f,
+		0x1p-126f,
+		0x1p-149f,
+		0x1p-134f,
+		1e-3f,
+		INFINITY,
+		-INFINITY,
+		NAN,
+		__builtin_nanf("0x3fffff"), /* a payload that rounding would carry out of */
+		-1,
 	};
 	static const char *const names[] = {"avx512", "avx2", "neon", "c"};
 	enum { N = 256 };

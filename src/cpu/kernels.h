@@ -63,6 +63,10 @@ struct tsw_kernel {
 
 	/* The same for many. */
 	void (*turn_row)(const struct tsw_row *row);
+
+	/* `turn`, and *e applied to every element.  NULL for odd widths. */
+	void (*turn_finish)(const struct tsw_epilogue *e, unsigned char *a, size_t sa, size_t side,
+			    const unsigned char *next);
 };
 
 /* rows x cols elements of `width` > 16 bytes at a, cols x rows at b, change places; where a == b

@@ -135,10 +135,12 @@ static void swap_edge(const struct tsw_plan *p, unsigned char *a, unsigned char 
 	finish(p, b, stride, cols, rows);
 }
 
-static void turn_tile(const struct tsw_plan *p, const struct tiles *t, const struct tiles *next)
+static void turn(const struct tsw_plan *p, unsigned char *a, size_t side, const unsigned char *next)
 {
-	p->kernel->turn(t->a, t->stride, t->rows, p->width, next ? next->a : NULL);
-	finish(p, t->a, t->stride, t->rows, t->rows);
+	if (p->finish)
+		p->kernel->turn_finish(p->finish, a, p->stride, side, next);
+	else
+		p->kernel->turn(a, p->stride, side, p->width, next);
 }
 
 /* What the whole blocks leave of a pair at its right and lower edges. */
@@ -228,7 +230,7 @@ static void swap_pair(const struct grid *g, struct tsw_pair pair, const struct t
 		p->isa->wide(t.a, p->stride, t.b, p->stride, t.rows, t.cols, p->width,
 			     next ? next->a : NULL, next ? next->b : NULL);
 	else if (pair.i == pair.j)
-		turn_tile(p, &t, next);
+		turn(p, t.a, t.rows, next ? next->a : NULL);
 	else if (g->stage)
 		swap_staged(g, &t);
 	else if (p->order == TSW_DIAGONALS)
@@ -325,11 +327,8 @@ static void turn_tiles(const struct tsw_plan *p, const struct tsw_matrices *m, u
 {
 	size_t end = share(m->count, part + 1, parts);
 
-	for (size_t b = share(m->count, part, parts); b < end; b++) {
-		p->kernel->turn(matrix_at(m, b), p->stride, m->n, p->width,
-				b + 1 < end ? matrix_at(m, b + 1) : NULL);
-		finish(p, matrix_at(m, b), p->stride, m->n, m->n);
-	}
+	for (size_t b = share(m->count, part, parts); b < end; b++)
+		turn(p, matrix_at(m, b), m->n, b + 1 < end ? matrix_at(m, b + 1) : NULL);
 }
 
 /* Part `part` of `parts`: a contiguous range of (matrix, pair) of equal work.  The matrices lie
