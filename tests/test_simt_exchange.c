@@ -88,6 +88,8 @@ struct spread {
 	struct tsw_guarded memory[TSW_MOST_PARTS];
 };
 
+static size_t shift; /* bytes by which every other part misses where its memory begins */
+
 static struct spread spread_new(struct tsw_layout l, enum tsw_flush flush)
 {
 	struct spread s = {.parts = tsw_parts_new(l)};
@@ -95,8 +97,10 @@ static struct spread spread_new(struct tsw_layout l, enum tsw_flush flush)
 
 	tsw_assert_ok(tsw_spread_of(&dist, &s.plan));
 	for (int r = 0; r < s.parts.count; r++) {
-		s.memory[r] = tsw_guarded_new(s.parts.bytes[r] ? s.parts.bytes[r] : 1, flush);
-		s.parts.a[r] = s.memory[r].p;
+		const size_t from = r % 2 ? shift : 0;
+
+		s.memory[r] = tsw_guarded_new(s.parts.bytes[r] + from + !s.parts.bytes[r], flush);
+		s.parts.a[r] = s.memory[r].p + from;
 	}
 	tsw_parts_fill(&s.parts);
 	return s;
@@ -108,8 +112,9 @@ static void spread_allow(const struct spread *s)
 
 	simt_allow_nothing();
 	for (int r = 0; r < s->parts.count; r++)
-		simt_allow(s->memory[r].p, s->memory[r].bytes, s->parts.cols[r] * size,
-			   s->parts.layout.gap ? s->parts.ld[r] * size : 0);
+		if (s->parts.bytes[r])
+			simt_allow(s->parts.a[r], s->parts.bytes[r], s->parts.cols[r] * size,
+				   s->parts.layout.gap ? s->parts.ld[r] * size : 0);
 }
 
 static void spread_check(struct spread *s)
@@ -263,6 +268,12 @@ START_TEST(vectors_where_they_fit)
 	ck_assert_int_eq(units, 0);
 	if (width == 16)
 		return;
+	/* One side of a swap is not aligned. */
+	shift = width;
+	vectors = units = 0;
+	check(l, 0, TSW_FLUSH_LEFT);
+	ck_assert_int_gt(units, 0);
+	shift = 0;
 	l.gap = 1;
 	vectors = units = 0;
 	check(l, 4096, TSW_FLUSH_LEFT);
@@ -284,10 +295,33 @@ END_TEST
 /* More runs than a map has: several windows, also where what stays is cut by them. */
 START_TEST(more_runs_than_a_map_holds)
 {
-	const struct tsw_layout l = {700, 3, 2, 2, 2, 0, 0, (size_t)_i, 0};
+	/* 175 runs of one column each, as rows one run. */
+	const struct tsw_layout l = {700, 1, 350, 2, 2, 0, 0, (size_t)_i, 0};
+	const struct tsw_layout turned = {700, 350, 1, 2, 2, 0, 0, (size_t)_i, 0};
 
 	check(l, 400000, TSW_FLUSH_LEFT);
 	check(l, 0, TSW_FLUSH_LEFT);
+	check(turned, 400000, TSW_FLUSH_LEFT);
+	check(turned, 0, TSW_FLUSH_LEFT);
+}
+END_TEST
+
+/* Chunks that begin within a run and go on for several periods. */
+START_TEST(periods_cut_anywhere)
+{
+	static const size_t blocks[][2] = {{3, 3}, {5, 2}, {4, 6}, {7, 7}, {1, 3}};
+
+	for (size_t i = 0; i < COUNT_OF(blocks); i++)
+		for (size_t most = 700; most < 3000; most += 450) {
+			const size_t mb = blocks[i][0], nb = blocks[i][1];
+
+			check((struct tsw_layout){150, mb, nb, 2, 1, 0, 0, 4, 0}, most,
+			      TSW_FLUSH_LEFT);
+			check((struct tsw_layout){150, mb, nb, 1, 3, 0, 1, 2, 0}, most,
+			      TSW_FLUSH_LEFT);
+			check((struct tsw_layout){150, mb, nb, 2, 2, 1, 0, 1, 0}, most,
+			      TSW_FLUSH_LEFT);
+		}
 }
 END_TEST
 
@@ -335,6 +369,7 @@ static Suite *exchange_suite(void)
 	tcase_add_loop_test(tc, vectors_where_they_fit, 0, 5);
 	tcase_add_loop_test(tc, wide_elements, 0, 5);
 	tcase_add_loop_test(tc, more_runs_than_a_map_holds, 1, 3);
+	tcase_add_test(tc, periods_cut_anywhere);
 	tcase_add_test(tc, buffers_of_few_elements);
 	tcase_add_test(tc, random_layouts);
 	suite_add_tcase(suite, tc);

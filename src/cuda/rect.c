@@ -57,13 +57,15 @@ static uint64_t common_multiple(uint64_t x, uint64_t y)
 	return __builtin_mul_overflow(x / a, y, &product) ? UINT64_MAX : product;
 }
 
-/* Indices after which owners and distances repeat; UINT64_MAX if beyond every matrix. */
+/* Indices after which owners and distances repeat; UINT64_MAX if beyond every matrix.  Where a grid
+ * has one row, or one column, that side's blocks deal nothing out. */
 static uint64_t repeats_after(const struct tsw_spread *s)
 {
-	uint64_t down, right;
+	uint64_t down = 1, right = 1;
 
-	if (__builtin_mul_overflow(s->mb, (uint64_t)s->nprow, &down) ||
-	    __builtin_mul_overflow(s->nb, (uint64_t)s->npcol, &right))
+	if (s->nprow > 1 && __builtin_mul_overflow(s->mb, (uint64_t)s->nprow, &down))
+		return UINT64_MAX;
+	if (s->npcol > 1 && __builtin_mul_overflow(s->nb, (uint64_t)s->npcol, &right))
 		return UINT64_MAX;
 	return common_multiple(down, right);
 }
