@@ -12,7 +12,7 @@ import sys
 
 TOOL = os.environ["TILESWAP"]
 N, LD = 70, 75
-WIDTHS = [1, 2, 3, 4, 8, 12, 16, 24]
+WIDTHS = {"cpu": [1, 2, 3, 4, 8, 12, 16, 24], "cuda": [1, 2, 3, 4, 8, 16]}
 PATTERNS = ["random", "position", "walk1", "walk0", "check5", "checka"]
 counts = {"pass": 0, "FAIL": 0, "skip": 0}
 
@@ -139,8 +139,9 @@ def two_elements_swapped(device, width):
         want(line["wrong"] == 2, f"{line}")
         first, second = want_place(line, 0, width, a, b), want_place(line, 1, width, c, d)
         want(first["found"] == second["expected"] and second["found"] == first["expected"], f"{line}")
-        want(f"element ({a}, {b}), byte" in err and f"what belongs at ({a}, {b})" in err, err)
-        want(f"element ({c}, {d}), byte" in err and f"what belongs at ({c}, {d})" in err, err)
+        for here, home in (((a, b), (c, d)), ((c, d), (a, b))):
+            line = f"element {here}, byte [^\n]*: what belongs at {home}\n"
+            want(re.search(line.replace("(", r"\(").replace(")", r"\)"), err), err)
 
 
 def a_byte_of_padding(device, width):
@@ -277,7 +278,7 @@ for device in ("cpu", "cuda"):
         told("FAIL" if required else "skip", "faults on a GPU", gpu.stderr.strip())
         continue
     for test in EACH:
-        for width in WIDTHS:
+        for width in WIDTHS[device]:
             run(f"{device}, {width} bytes: {test.__name__.replace('_', ' ')}", test, device, width)
 for test in ONCE:
     run(test.__name__.replace("_", " "), test)
