@@ -63,7 +63,7 @@ if [ "$quick" = 1 ]; then
 	gpu tiny --n 4,8 --elem-size 4 --fill 4000000000
 	gpu graph --graph --n 512,2048 --elem-size 4
 	gpu pattern --pattern --n 32768,32769 --elem-size 4
-	gpu checksum --checksum --n 32768 --elem-size 1,4,8
+	gpu checksum --checksum --n 32767,32768 --elem-size 1,3,4,8
 	gpu imatcopy-Ts --op T --type s --n 16384,16385
 	gpu imatcopy-Cz --op C --type z --n 16384,16385
 else
@@ -96,7 +96,9 @@ else
 	gpu pattern --pattern --n 24576,24577 --elem-size 8
 	gpu pattern --pattern --n 49152,49153 --elem-size 2
 	gpu pattern --pattern --n 65536,65537 --elem-size 1
-	gpu checksum --checksum --n 32768 --elem-size 1,2,3,4,8,12,16
+	gpu checksum --checksum --n 32767,32768 --elem-size 1,2,3,4,6,8,12,16,24
+	gpu checksum --checksum --n 16383,16384 --elem-size 5,20,100
+	gpu checksum --checksum --n 2047,2048 --elem-size 1000,4096
 	for type in s d c z h b; do
 		for op in T C N; do
 			gpu "imatcopy-$op$type" --op $op --type $type --n 16384,16385

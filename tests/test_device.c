@@ -258,6 +258,23 @@ END_TEST
 
 /* ---- what verifies --------------------------------------------------------------------------- */
 
+static void check_digests(struct tsw_shape s, size_t offset)
+{
+	struct buffer b = buffer_new(tsw_shape_bytes(s), offset);
+	tsw_digest host, device;
+
+	for (int transposed = 0; transposed < 2; transposed++) {
+		tsw_assert_ok(tsw_checksum_host(b.before + b.offset, s.n, s.ld, s.elem_size,
+						transposed, &host, 2));
+		tsw_assert_ok(tsw_checksum_device(buffer_matrix(&b), s.n, s.ld, s.elem_size,
+						  transposed, &device, NULL));
+		ck_assert_msg(host.placed == device.placed && host.values == device.values,
+			      "n = %zu, ld = %zu, elem_size = %zu: the digests differ", s.n, s.ld,
+			      s.elem_size);
+	}
+	buffer_free(&b);
+}
+
 START_TEST(device_and_host_have_the_same_digest)
 {
 	uint64_t state = tsw_seed();
@@ -268,20 +285,27 @@ START_TEST(device_and_host_have_the_same_digest)
 			round < 20 ? (size_t)round + 1 : 1 + tsw_random_below(&state, 130);
 		const size_t n = 1 + tsw_random_below(&state, small() ? 90 : 400);
 		const struct tsw_shape s = {n, n + tsw_random_below(&state, 9), elem_size};
-		struct buffer b = buffer_new(tsw_shape_bytes(s), tsw_random_below(&state, 17) *
-									 tsw_elem_unit(elem_size));
-		tsw_digest host, device;
 
-		for (int transposed = 0; transposed < 2; transposed++) {
-			tsw_assert_ok(tsw_checksum_host(b.before + b.offset, s.n, s.ld, s.elem_size,
-							transposed, &host, 2));
-			tsw_assert_ok(tsw_checksum_device(buffer_matrix(&b), s.n, s.ld, s.elem_size,
-							  transposed, &device, NULL));
-			ck_assert_msg(host.placed == device.placed && host.values == device.values,
-				      "n = %zu, ld = %zu, elem_size = %zu: the digests differ", s.n,
-				      s.ld, s.elem_size);
-		}
-		buffer_free(&b);
+		check_digests(s, tsw_random_below(&state, 17) * tsw_elem_unit(elem_size));
+	}
+}
+END_TEST
+
+/* Several strips, bands and pieces of elements; rows at every place within a vector, and at one. */
+START_TEST(device_and_host_have_the_same_digest_of_large_ones)
+{
+	static const struct {
+		size_t n, elem_size;
+	} large[] = {{5003, 1}, {2603, 2}, {2203, 3}, {1501, 4},  {601, 6},    {1103, 8}, {601, 12},
+		     {601, 15}, {603, 16}, {603, 24}, {303, 100}, {150, 2400}, {30, 9001}};
+
+	NEED_GPU();
+	for (size_t i = 0; i < (small() ? 0 : LENGTH(large)); i++) {
+		const size_t n = large[i].n, size = large[i].elem_size;
+
+		check_digests((struct tsw_shape){n, n, size}, 0);
+		check_digests((struct tsw_shape){n, (n + 31) / 32 * 32, size}, tsw_elem_unit(size));
+		check_digests((struct tsw_shape){n, (n + 31) / 32 * 32, size}, 0);
 	}
 }
 END_TEST
@@ -995,6 +1019,7 @@ static Suite *device_suite(void)
 	tcase_add_test(tcase, more_than_two_to_the_31_elements);
 	tcase_add_test(tcase, tile_rows_more_than_two_to_the_32_bytes_apart);
 	tcase_add_test(tcase, device_and_host_have_the_same_digest);
+	tcase_add_test(tcase, device_and_host_have_the_same_digest_of_large_ones);
 	tcase_add_test(tcase, device_and_host_fill_the_same_bits);
 	tcase_add_test(tcase, the_element_check_on_the_device_sees_one_flipped_bit);
 	tcase_add_test(tcase, every_pattern_on_the_device);
