@@ -14,12 +14,39 @@
 
 /* Blocks that keep a large GPU busy; a matrix too small for so many is cut into smaller tiles. */
 #define TSW_ENOUGH_BLOCKS 132
+#define TSW_ENOUGH_SMALL_BLOCKS 512 /* of kernels that have several of a multiprocessor */
 
 /* Bytes that a GPU reads here although their values are dropped: tests/simt, which then does not
  * read them, looks whether it may.  Bytes before the memory, back to a multiple of 16, it may. */
 #ifndef TSW_READS
 #define TSW_READS(p, bytes) ((void)0)
 #endif
+
+/* From Hopper on, a kernel whose launch says that it overlaps may start while the kernel before it
+ * in the stream still runs: between small matrices, most of the time is the launch.  It calls this
+ * before it touches memory, its matrices and arrays of pointers included. */
+static inline __device__ void tsw_wait_for_predecessor(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/* Lets the next kernel start, once every block has called it.  Not before a block has loaded what
+ * it needs: blocks that only wait would take the places of those that work. */
+static inline __device__ void tsw_let_successor_start(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/* Where tile number t begins, tiles being `side` wide.  Sides are multiples of 32, and the compiler
+ * had better know: it saves the registers that hold the low bits of addresses. */
+static inline __device__ uint64_t tsw_tile_begin(uint32_t t, uint32_t side)
+{
+	return (uint64_t)(t * (side / 32)) * 32;
+}
 
 /* ---- 16-byte vectors ------------------------------------------------------------------------- */
 

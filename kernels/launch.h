@@ -16,6 +16,7 @@ struct tsw_kernel {
 	unsigned tile;		       /* elements a side of a tile */
 	unsigned shared_bytes;	       /* dynamic shared memory of one block */
 	unsigned form; /* its number among the kernels that differ from it in form alone */
+	int overlaps; /* calls tsw_wait_for_predecessor(): may start while that one runs */
 };
 
 /* The readable [32][33] tile-pair kernel for units of 1, 2, 4, 8 or 16 bytes; NULL for others. */
@@ -32,6 +33,11 @@ const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_b
  * a block allow.  Fills in *kernel, p->side and p->group.  0 if it cannot serve. */
 int tsw_kernel_shifted(struct tsw_tiles *p, uint64_t count, unsigned unit, unsigned shared_bytes,
 		       struct tsw_kernel *kernel);
+
+/* The kernel for narrow elements on rows of any alignment: `count` matrices of side p->n, elements
+ * of 1, 3 or 6 bytes.  Fills in *kernel, p->side and p->group.  0 if it cannot serve. */
+int tsw_kernel_realigned(struct tsw_tiles *p, uint64_t count, unsigned elem_size,
+			 unsigned shared_bytes, struct tsw_kernel *kernel);
 
 /* The kernel for many small matrices: units of 1, 2, 4, 8 or 16 bytes at addresses that are
  * multiples of the unit, any ld and stride.  Of *p base, array, stride, count, pitch, n and units

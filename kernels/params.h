@@ -17,6 +17,7 @@ struct tsw_tiles {
 	uint64_t first;	    /* block 0 of this launch takes pair `first` of all the batch's pairs */
 	uint64_t units;	    /* units of the kernel's width in one element */
 	uint32_t side;	    /* elements a side of a tile, for kernels that can choose */
+	uint32_t tiles;	    /* of a row of them, for those too */
 	uint32_t group;	    /* columns of tiles that are walked together, likewise; at least 1 */
 	struct tsw_epilogue epilogue; /* of imatcopy's kernels; the others do not look */
 };
@@ -38,10 +39,11 @@ struct tsw_chunks {
 	uint32_t runs;	      /* of one matrix: its rows, or 1; 0 where the chunk is one run */
 	uint32_t run_bytes;   /* of a run; where the chunk is one, of each matrix in it */
 	uint32_t slot;	      /* vectors of shared memory for a run */
+	uint32_t whole;	      /* as many as every run has; slot - whole <= 1 are its end, if any */
 	uint32_t matrix_step; /* bytes of shared memory from matrix to matrix */
 	uint32_t row_step;    /* and from row to row */
 	uint32_t swizzle;     /* bits of an address there that are scrambled */
-	uint32_t by_units, by_n, by_matrix, by_slot; /* reciprocals, of `elements` the third */
+	uint32_t by_units, by_n, by_matrix, by_whole; /* reciprocals, of `elements` the third */
 	struct tsw_epilogue epilogue; /* of imatcopy's kernels; the others do not look */
 };
 

@@ -1,6 +1,7 @@
 #include "shifted.h"
 #include "device.cuh"
 #include "launch.h"
+#include "side.h"
 
 #include "shifted_units.cuh"
 
@@ -17,9 +18,15 @@ static int busy(const struct tsw_tiles *p, uint64_t count, uint32_t side)
 static struct tsw_kernel kernel_of(const void *entry, unsigned threads, uint32_t side,
 				   uint32_t elem_size, unsigned unit)
 {
-	return (struct tsw_kernel){"shifted", entry,
-				   threads,   1,
-				   side,      2 * tsw_shifted_layout(side, elem_size, unit).bytes};
+	return (struct tsw_kernel){
+		.name = "shifted",
+		.entry = entry,
+		.threads_x = threads,
+		.threads_y = 1,
+		.tile = side,
+		.shared_bytes = 2 * tsw_shifted_layout(side, elem_size, unit).bytes,
+		.overlaps = 1,
+	};
 }
 
 /* Elements of one unit: forms whose side is fixed, larger ones first. */
@@ -27,24 +34,23 @@ static int one_unit(struct tsw_tiles *p, uint64_t count, unsigned unit, unsigned
 		    struct tsw_kernel *kernel)
 {
 	static const struct {
-		unsigned unit, side, threads;
+		unsigned unit, side, threads, blocks; /* blocks: of a multiprocessor */
 		const void *entry;
 	} table[] = {
-		{1, 256, 512, (const void *)tsw_shifted_1_256},
-		{1, 128, 512, (const void *)tsw_shifted_1_128},
-		{2, 192, 1024, (const void *)tsw_shifted_2_192},
-		{2, 64, 256, (const void *)tsw_shifted_2_64},
-		{4, 128, 1024, (const void *)tsw_shifted_4_128},
-		{4, 64, 512, (const void *)tsw_shifted_4_64},
-		{8, 64, 512, (const void *)tsw_shifted_8_64},
-		{8, 32, 256, (const void *)tsw_shifted_8_32},
+		{2, 192, 1024, 1, (const void *)tsw_shifted_2_192},
+		{2, 64, 256, 4, (const void *)tsw_shifted_2_64},
+		{4, 128, 1024, 1, (const void *)tsw_shifted_4_128},
+		{4, 64, 512, 2, (const void *)tsw_shifted_4_64},
+		{8, 64, 512, 2, (const void *)tsw_shifted_8_64},
+		{8, 32, 256, 4, (const void *)tsw_shifted_8_32},
 	};
 	unsigned form = 0;
 	int found = 0;
 
 	for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+		const uint32_t side = table[i].side;
 		struct tsw_kernel k =
-			kernel_of(table[i].entry, table[i].threads, table[i].side, unit, unit);
+			kernel_of(table[i].entry, table[i].threads, side, unit, unit);
 
 		if (table[i].unit != unit)
 			continue;
@@ -52,8 +58,9 @@ static int one_unit(struct tsw_tiles *p, uint64_t count, unsigned unit, unsigned
 		if (k.shared_bytes > shared_bytes)
 			continue;
 		*kernel = k;
+		kernel->tile = tsw_side(p->n, count, side, table[i].blocks);
 		found = 1;
-		if (busy(p, count, k.tile))
+		if (busy(p, count, side))
 			break;
 	}
 	return found;
@@ -74,7 +81,9 @@ static int many_units(struct tsw_tiles *p, uint64_t count, unsigned unit, unsign
 	const int sliced = p->units > TSW_SHIFTED_SLICE(unit);
 	const uint32_t bytes = (uint32_t)(sliced ? TSW_SHIFTED_SLICE(unit) : p->units) * unit;
 	/* Wide elements fill a row with few of them: smaller tiles, more blocks. */
-	const uint32_t wanted = unit == 16 ? 17u << 10 : bytes >= 64 ? 27u << 10 : 52u << 10;
+	const uint32_t wanted = unit == 16    ? (p->units == 1 ? 17u << 10 : 35u << 10)
+				: bytes >= 64 ? 40u << 10
+					      : 52u << 10;
 	const uint32_t room = shared_bytes / 2 < wanted ? shared_bytes / 2 : wanted;
 	uint32_t side = sliced ? 1 : TSW_SHIFTED_SIDE;
 

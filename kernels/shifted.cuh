@@ -370,7 +370,7 @@ __global__ void __launch_bounds__(SHIFTED_THREADS, SHIFTED_BLOCKS)
 {
 	TSW_DYNAMIC_SHARED(uint4, tsw_tiles_shared);
 #if SHIFTED_SIDE
-	const uint32_t side = SHIFTED_SIDE;
+	const uint32_t side = SHIFTED_SIDE; /* of a tile that is full; p.side <= side */
 	const uint64_t slice = 1;
 #else
 	__shared__ uint32_t places[2][TSW_SHIFTED_SIDE + 1];
@@ -382,14 +382,17 @@ __global__ void __launch_bounds__(SHIFTED_THREADS, SHIFTED_BLOCKS)
 	unsigned char *const shared = (unsigned char *)tsw_tiles_shared;
 	const uint64_t k = p.first + blockIdx.x;
 	const uint64_t matrix = k < p.pairs ? 0 : k / p.pairs;
-	const uint32_t tiles = (uint32_t)tsw_tile_count(p.n, side);
-	const struct tsw_pair t = tsw_pair_at_grouped(k - matrix * p.pairs, tiles, p.group);
-	char *const a = tsw_matrix(&p, matrix);
+	const struct tsw_pair t = tsw_pair_at_grouped(k - matrix * p.pairs, p.tiles, p.group);
+	char *const a = (tsw_wait_for_predecessor(), tsw_matrix(&p, matrix));
 	const uint64_t elem_size = p.units * SHIFTED_WIDTH, pitch = p.ld * elem_size;
 	const char *const end = a + (p.n - 1) * pitch + p.n * elem_size;
-	const uint64_t row = (uint64_t)t.i * side, col = (uint64_t)t.j * side;
-	const uint32_t rows = (uint32_t)(p.n - row < side ? p.n - row : side);
-	const uint32_t cols = (uint32_t)(p.n - col < side ? p.n - col : side);
+#if SHIFTED_SIDE
+	const uint64_t row = tsw_tile_begin(t.i, p.side), col = tsw_tile_begin(t.j, p.side);
+#else
+	const uint64_t row = (uint64_t)t.i * p.side, col = (uint64_t)t.j * p.side;
+#endif
+	const uint32_t rows = (uint32_t)(p.n - row < p.side ? p.n - row : p.side);
+	const uint32_t cols = (uint32_t)(p.n - col < p.side ? p.n - col : p.side);
 
 	for (uint64_t from = 0; from < p.units; from += slice) {
 		const uint32_t units = (uint32_t)(p.units - from < slice ? p.units - from : slice);
@@ -427,6 +430,7 @@ __global__ void __launch_bounds__(SHIFTED_THREADS, SHIFTED_BLOCKS)
 #endif
 		tsw_copies_done();
 		__syncthreads();
+		tsw_let_successor_start();
 		SHIFTED_NAME(_put)(&upper, l, pitch, cols, rows * units);
 		if (row != col)
 			SHIFTED_NAME(_put)(&lower, u, pitch, rows, cols * units);

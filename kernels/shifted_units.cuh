@@ -12,24 +12,6 @@
 #define SHIFTED_WANTED(unit, many) (SHIFTED_ONLY == unit && SHIFTED_MANY == many)
 #endif
 
-#if SHIFTED_WANTED(1, 0)
-#define SHIFTED_UNIT uint8_t
-#define SHIFTED_WIDTH 1
-#define SHIFTED_SIDE 256
-#define SHIFTED_THREADS 512
-#define SHIFTED_BLOCKS 1
-#define SHIFTED_KERNEL SHIFTED_NAMED(1, _256)
-#include "shifted.cuh"
-
-#define SHIFTED_UNIT uint8_t
-#define SHIFTED_WIDTH 1
-#define SHIFTED_SIDE 128
-#define SHIFTED_THREADS 512
-#define SHIFTED_BLOCKS 2
-#define SHIFTED_KERNEL SHIFTED_NAMED(1, _128)
-#include "shifted.cuh"
-#endif
-
 #if SHIFTED_WANTED(1, 1)
 #define SHIFTED_UNIT uint8_t
 #define SHIFTED_WIDTH 1

@@ -61,7 +61,12 @@ static uint32_t group_of(const struct tsw_chunks *p, unsigned unit, uint32_t mat
 	/* Room for the ends of a run, and for the rounding of it all. */
 	if (target > shared_bytes - 160)
 		target = shared_bytes - 160;
-	group = target / p->matrix_step;
+	/* What lies apart needs more of it to keep a block busy. */
+	if (p->runs && 2 * target <= shared_bytes - 160)
+		target *= 2;
+	group = (target + p->matrix_step / 2) / p->matrix_step;
+	while (group * p->matrix_step > shared_bytes - 160)
+		group--;
 	if (p->runs == 0) {
 		while (step * matrix_bytes % 32)
 			step *= 2;
@@ -108,7 +113,9 @@ int tsw_kernel_stream(struct tsw_chunks *p, unsigned unit, unsigned shared_bytes
 	p->by_units = reciprocal(p->units);
 	p->by_n = reciprocal(p->n);
 	p->by_matrix = reciprocal(p->elements);
-	p->by_slot = reciprocal(p->slot);
+	p->whole = p->runs && p->slot > 1 && p->run_bytes <= (p->slot - 1) * 16 ? p->slot - 1
+										: p->slot;
+	p->by_whole = reciprocal(p->whole);
 	by_vectors = p->units == 1 && p->runs <= 1 && unit < 16 &&
 		     (p->runs == 0 || matrix_bytes >= 32 || matrix_bytes % 16 == 0);
 	for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
@@ -123,6 +130,7 @@ int tsw_kernel_stream(struct tsw_chunks *p, unsigned unit, unsigned shared_bytes
 			.threads_y = 1,
 			.shared_bytes = (slots * 16 + 127) / 128 * 128,
 			.form = by_vectors ? 0u : 1u,
+			.overlaps = 1,
 		};
 		return 1;
 	}

@@ -73,6 +73,7 @@ static inline __device__ struct tsw_chunk tsw_chunk_of_block(const struct tsw_ch
 	struct tsw_chunk c;
 	uint64_t left;
 
+	tsw_wait_for_predecessor();
 	c.begin = (p->first + blockIdx.x) * p->group;
 	c.a = tsw_chunks_matrix(p, c.begin);
 	left = p->count - c.begin;
@@ -82,12 +83,14 @@ static inline __device__ struct tsw_chunk tsw_chunk_of_block(const struct tsw_ch
 	return c;
 }
 
-/* Vector v of the chunk, its slots one after the other. */
+/* Vector v of the chunk: what every run has, run after run, then the ends that misaligned ones have
+ * besides. */
 static inline __device__ struct tsw_stretch tsw_stretch_at(const struct tsw_chunks *p,
 							   const struct tsw_chunk *c, uint32_t v)
 {
+	const uint32_t ends = c->runs * p->whole; /* the number of the first run's end */
 	struct tsw_stretch t;
-	uint32_t run = 0;
+	uint32_t run = 0, within = v;
 
 	t.run = c->a;
 	t.end = c->a + c->run_bytes;
@@ -95,7 +98,8 @@ static inline __device__ struct tsw_stretch tsw_stretch_at(const struct tsw_chun
 		uint32_t b;
 		char *a;
 
-		run = tsw_over(v, p->by_slot);
+		run = v < ends ? tsw_over(v, p->by_whole) : v - ends;
+		within = v < ends ? v - run * p->whole : p->whole;
 		b = p->runs == 1 ? run : tsw_over(run, p->by_n);
 		a = tsw_chunks_matrix(p, c->begin + b);
 		t.run = a + (run - b * p->runs) * p->pitch;
@@ -103,7 +107,7 @@ static inline __device__ struct tsw_stretch tsw_stretch_at(const struct tsw_chun
 	}
 	t.misaligned = tsw_misaligned(t.run);
 	t.slot = run * p->slot * 16;
-	t.at = v * 16 - t.slot;
+	t.at = within * 16;
 	return t;
 }
 
@@ -184,7 +188,7 @@ static inline __device__ void tsw_fetch_runs(const struct tsw_chunks *p, const s
 		const uint32_t from = t.at ? 0 : t.misaligned;
 		const uint32_t to = end - t.at < 16 ? end - t.at : 16;
 		const char *const global = t.run - t.misaligned + t.at;
-		unsigned char *const into = shared + tsw_swizzled(p, v * 16);
+		unsigned char *const into = shared + tsw_swizzled(p, t.slot + t.at);
 
 		if (t.at >= end)
 			continue; /* the slot has room to spare */
@@ -205,6 +209,7 @@ static inline __device__ void tsw_fetch_chunk(const struct tsw_chunks *p, const 
 		tsw_fetch_runs(p, c, shared, unit);
 	tsw_copies_done();
 	__syncthreads();
+	tsw_let_successor_start();
 }
 
 #endif /* TSW_STREAM_CUH */

@@ -6,22 +6,22 @@
 const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_bytes, uint64_t n,
 					   uint64_t count)
 {
-	/* name, entry, threads, elements a side of a tile, bytes of both tiles, form; larger ones
-	 * first */
+	/* name, entry, threads, elements a side of a tile, bytes of both tiles, form, overlaps;
+	 * larger ones first */
 	static const struct {
 		unsigned elem_size;
 		struct tsw_kernel kernel;
 	} table[] = {
-		{1, {"vector", (const void *)tsw_vector_1, 512, 1, 256, 2 * 256 * 256}},
-		{1, {"vector", (const void *)tsw_vector_1_small, 128, 1, 128, 2 * 128 * 128, 1}},
-		{2, {"vector", (const void *)tsw_vector_2, 256, 1, 128, 2 * 128 * 256}},
-		{2, {"vector", (const void *)tsw_vector_2_small, 64, 1, 64, 2 * 64 * 128, 1}},
-		{4, {"vector", (const void *)tsw_vector_4, 256, 1, 64, 2 * 64 * 256}},
-		{4, {"vector", (const void *)tsw_vector_4_small, 64, 1, 32, 2 * 32 * 128, 1}},
-		{8, {"vector", (const void *)tsw_vector_8, 256, 1, 32, 2 * 32 * 256}},
-		{8, {"vector", (const void *)tsw_vector_8_small, 64, 1, 16, 2 * 16 * 128, 1}},
-		{16, {"vector", (const void *)tsw_vector_16, 256, 1, 16, 2 * 16 * 256}},
-		{16, {"vector", (const void *)tsw_vector_16_small, 64, 1, 8, 2 * 8 * 128, 1}},
+		{1, {"vector", (const void *)tsw_vector_1, 512, 1, 256, 2 * 256 * 256, 0, 1}},
+		{1, {"vector", (const void *)tsw_vector_1_small, 128, 1, 128, 2 * 128 * 128, 1, 1}},
+		{2, {"vector", (const void *)tsw_vector_2, 256, 1, 128, 2 * 128 * 256, 0, 1}},
+		{2, {"vector", (const void *)tsw_vector_2_small, 64, 1, 64, 2 * 64 * 128, 1, 1}},
+		{4, {"vector", (const void *)tsw_vector_4, 256, 1, 64, 2 * 64 * 256, 0, 1}},
+		{4, {"vector", (const void *)tsw_vector_4_small, 64, 1, 32, 2 * 32 * 128, 1, 1}},
+		{8, {"vector", (const void *)tsw_vector_8, 256, 1, 32, 2 * 32 * 256, 0, 1}},
+		{8, {"vector", (const void *)tsw_vector_8_small, 64, 1, 16, 2 * 16 * 128, 1, 1}},
+		{16, {"vector", (const void *)tsw_vector_16, 256, 1, 16, 2 * 16 * 256, 0, 1}},
+		{16, {"vector", (const void *)tsw_vector_16_small, 64, 1, 8, 2 * 8 * 128, 1, 1}},
 	};
 	const struct tsw_kernel *found = NULL;
 
@@ -31,7 +31,7 @@ const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_b
 		if (table[i].elem_size != elem_size || k->shared_bytes > shared_bytes)
 			continue;
 		found = k;
-		if (tsw_pair_count(tsw_tile_count(n, k->tile)) >= TSW_ENOUGH_BLOCKS / count)
+		if (tsw_pair_count(tsw_tile_count(n, k->tile)) >= TSW_ENOUGH_SMALL_BLOCKS / count)
 			break;
 	}
 	return found;

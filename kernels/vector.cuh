@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(VECTOR_THREADS *(1 + VECTOR_SPLIT), VECTOR_MIN
 	const uint64_t row = (uint64_t)t.i * VECTOR_SIDE;
 	const uint64_t col = (uint64_t)t.j * VECTOR_SIDE;
 	const uint32_t down = i * VECTOR_V, right = j * VECTOR_V;
-	char *const a = tsw_matrix(&p, matrix);
+	char *const a = (tsw_wait_for_predecessor(), tsw_matrix(&p, matrix));
 	const struct VECTOR_NAME(_block) upper = VECTOR_NAME(_find)(&p, a, row + down, col + right);
 	const struct VECTOR_NAME(_block) lower = VECTOR_NAME(_find)(&p, a, col + down, row + right);
 	uint4 *const upper_tile = tsw_tiles_shared;
@@ -175,6 +175,7 @@ __global__ void __launch_bounds__(VECTOR_THREADS *(1 + VECTOR_SPLIT), VECTOR_MIN
 		VECTOR_NAME(_put)(second ? lower : upper, v, tile, i, j);
 	}
 	__syncthreads();
+	tsw_let_successor_start();
 	if (!(second && diagonal))
 		VECTOR_NAME(_store)(&p, second ? upper : lower, tile, i, j);
 #else
@@ -187,6 +188,7 @@ __global__ void __launch_bounds__(VECTOR_THREADS *(1 + VECTOR_SPLIT), VECTOR_MIN
 	if (!diagonal)
 		VECTOR_NAME(_put)(lower, v, lower_tile, i, j);
 	__syncthreads();
+	tsw_let_successor_start();
 	VECTOR_NAME(_store)(&p, lower, upper_tile, i, j);
 	if (!diagonal)
 		VECTOR_NAME(_store)(&p, upper, lower_tile, i, j);

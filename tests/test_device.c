@@ -863,6 +863,36 @@ START_TEST(threads_on_streams_of_every_device)
 }
 END_TEST
 
+/* A kernel may start before the one ahead of it in the stream has ended, but then waits for it:
+ * every call here needs all that the call before it wrote. */
+START_TEST(a_long_chain_of_calls_on_one_matrix)
+{
+	static const struct tsw_shape shapes[] = {{33, 33, 4},	  {64, 64, 4},	 {100, 103, 8},
+						  {257, 257, 4},  {300, 300, 1}, {301, 301, 2},
+						  {256, 256, 16}, {200, 200, 3}, {90, 90, 100}};
+	const int calls = small() ? 21 : 1001;
+	const size_t place = 0;
+	cudaStream_t stream;
+
+	NEED_GPU();
+	CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+	for (size_t i = 0; i < LENGTH(shapes); i++) {
+		const struct tsw_shape s = shapes[i];
+		struct buffer b = buffer_new(tsw_shape_bytes(s), 0);
+		const char *wrong;
+
+		CUDA(cudaDeviceSynchronize());
+		for (int call = 0; call < calls; call++)
+			tsw_assert_ok(tsw_transpose_device(buffer_matrix(&b), s.n, s.ld,
+							   s.elem_size, stream));
+		wrong = buffer_wrong(&b, s, &place, 1);
+		ck_assert_msg(!wrong, "n = %zu, elem_size = %zu: %s", s.n, s.elem_size, wrong);
+		buffer_free(&b);
+	}
+	CUDA(cudaStreamDestroy(stream));
+}
+END_TEST
+
 START_TEST(the_default_streams)
 {
 	const struct tsw_shape s = {200, 200, 2};
@@ -1038,6 +1068,7 @@ static Suite *device_suite(void)
 	tcase_add_test(tcase, nothing_is_allocated);
 	tcase_add_test(tcase, many_streams_at_once);
 	tcase_add_test(tcase, threads_on_streams_of_every_device);
+	tcase_add_test(tcase, a_long_chain_of_calls_on_one_matrix);
 	tcase_add_test(tcase, the_default_streams);
 	tcase_add_test(tcase, a_captured_transpose_replays);
 	tcase_add_test(tcase, capture_as_the_first_call_of_a_process);

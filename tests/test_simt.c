@@ -31,14 +31,16 @@ static const struct subject {
 	{"vector", 1, 1, 48 << 10, 16},	 {"vector", 2, 2, 1 << 20, 16},
 	{"vector", 2, 2, 48 << 10, 16},	 {"vector", 4, 4, 1 << 20, 16},
 	{"vector", 8, 8, 1 << 20, 16},	 {"vector", 16, 16, 1 << 20, 16},
-	{"shifted", 1, 1, 60000, 1},	 {"shifted", 1, 1, 1 << 20, 1},
-	{"shifted", 2, 2, 60000, 2},	 {"shifted", 4, 4, 60000, 4},
-	{"shifted", 4, 4, 1 << 20, 4},	 {"shifted", 8, 8, 60000, 8},
-	{"shifted", 16, 16, 10000, 16},	 {"shifted", 3, 1, 12000, 1},
-	{"shifted", 5, 1, 12000, 1},	 {"shifted", 6, 2, 12000, 2},
-	{"shifted", 12, 4, 12000, 4},	 {"shifted", 16, 8, 12000, 8},
-	{"shifted", 24, 8, 12000, 8},	 {"shifted", 48, 16, 12000, 16},
-	{"shifted", 100, 4, 12000, 4},	 {"stream", 1, 1, 40000, 1},
+	{"shifted", 2, 2, 1 << 20, 2},	 {"shifted", 2, 2, 60000, 2},
+	{"shifted", 4, 4, 60000, 4},	 {"shifted", 4, 4, 1 << 20, 4},
+	{"shifted", 8, 8, 60000, 8},	 {"shifted", 16, 16, 10000, 16},
+	{"shifted", 3, 1, 12000, 1},	 {"shifted", 5, 1, 12000, 1},
+	{"shifted", 6, 2, 12000, 2},	 {"shifted", 12, 4, 12000, 4},
+	{"shifted", 16, 8, 12000, 8},	 {"shifted", 24, 8, 12000, 8},
+	{"shifted", 48, 16, 12000, 16},	 {"shifted", 100, 4, 12000, 4},
+	{"realigned", 1, 1, 1 << 20, 1}, {"realigned", 1, 1, 60000, 1},
+	{"realigned", 3, 1, 1 << 20, 1}, {"realigned", 3, 1, 40000, 1},
+	{"realigned", 6, 2, 1 << 20, 2}, {"stream", 1, 1, 40000, 1},
 	{"stream", 2, 2, 40000, 2},	 {"stream", 4, 4, 80000, 4},
 	{"stream", 4, 4, 3000, 4},	 {"stream", 8, 8, 160000, 8},
 	{"stream", 16, 16, 1 << 20, 16}, {"stream", 16, 8, 1 << 20, 8},
@@ -72,6 +74,8 @@ static struct tsw_kernel kernel_of(const struct subject *s, struct tsw_tiles *p,
 
 	if (!strcmp(s->name, "shifted"))
 		tsw_kernel_shifted(p, count, s->unit, s->shared_bytes, &kernel);
+	else if (!strcmp(s->name, "realigned"))
+		tsw_kernel_realigned(p, count, (unsigned)s->elem_size, s->shared_bytes, &kernel);
 	else if (!strcmp(s->name, "vector"))
 		/* As for many matrices, the largest form that fits. */
 		fixed = tsw_kernel_vector((unsigned)s->elem_size, s->shared_bytes, p->n, 1000);
@@ -87,7 +91,7 @@ static struct tsw_kernel kernel_of(const struct subject *s, struct tsw_tiles *p,
 /* The side of its tiles on a large matrix. */
 static size_t tile_of(const struct subject *s)
 {
-	struct tsw_tiles p = {.n = 100000, .units = s->elem_size / s->unit};
+	struct tsw_tiles p = {.n = 98304, .units = s->elem_size / s->unit};
 
 	/* `stream` has no tiles: any side will do. */
 	return streams(s) ? 16 : kernel_of(s, &p, 1).tile;
@@ -177,7 +181,8 @@ static const char *launch(const struct job *job, unsigned char *base)
 	if (streams(job->subject))
 		return launch_stream(job, base);
 	kernel = kernel_of(job->subject, &p, job->count);
-	total = tsw_pair_count(tsw_tile_count(job->n, kernel.tile)) * job->count;
+	p.tiles = (uint32_t)tsw_tile_count(job->n, kernel.tile);
+	total = tsw_pair_count(p.tiles) * job->count;
 	limit = job->grid_limit ? job->grid_limit : total;
 	p.pairs = total / job->count;
 	for (p.first = 0; !wrong && p.first < total; p.first += limit)

@@ -1,7 +1,13 @@
 #include "runtime.h"
 
-/* More dynamic shared memory than this is a kernel's only if it asks. */
+/* More shared memory than this is a kernel's only if it asks. */
 #define SHARED_FOR_ALL (48u << 10)
+
+/* What kernels may have besides the dynamic shared memory that a launch gives. */
+#define SHARED_STATIC (4u << 10)
+
+/* The compute capability from which on a kernel may start while the one before it ends. */
+#define EARLY_STARTS 9
 
 /* The x dimension of a grid, on every device since compute capability 3.0. */
 #define MAX_GRID_X 2147483647u
@@ -90,7 +96,7 @@ tsw_status tsw_cuda_shared_bytes(unsigned *bytes)
 
 	TRY_CUDA(cudaGetDevice(&device));
 	TRY_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-	*bytes = (unsigned)most;
+	*bytes = (unsigned)most - SHARED_STATIC;
 	return TSW_OK;
 }
 
@@ -109,8 +115,19 @@ tsw_status tsw_cuda_launch(const struct tsw_kernel *kernel, const void *paramete
 		.stream = stream,
 	};
 	void *arguments[] = {(void *)(uintptr_t)parameter};
+	cudaLaunchAttribute early = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
+	int device, major;
 
-	if (kernel->shared_bytes > SHARED_FOR_ALL)
+	early.val.programmaticStreamSerializationAllowed = 1;
+	if (kernel->overlaps) {
+		TRY_CUDA(cudaGetDevice(&device));
+		TRY_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+		if (major >= EARLY_STARTS) {
+			config.attrs = &early;
+			config.numAttrs = 1;
+		}
+	}
+	if (kernel->shared_bytes + SHARED_STATIC > SHARED_FOR_ALL)
 		TRY_CUDA(cudaFuncSetAttribute(kernel->entry,
 					      cudaFuncAttributeMaxDynamicSharedMemorySize,
 					      (int)kernel->shared_bytes));

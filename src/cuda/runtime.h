@@ -26,7 +26,7 @@ tsw_status tsw_cuda_fail(cudaError_t error, const char *call);
  * TSW_ERR_WHERE for plain host memory and for the memory of another device. */
 tsw_status tsw_cuda_reach(const void *p, const char *name, void **address);
 
-/* The most shared memory that a block may ask for on the current device. */
+/* The most dynamic shared memory that a block may ask for on the current device. */
 tsw_status tsw_cuda_shared_bytes(unsigned *bytes);
 
 #endif /* TSW_RUNTIME_H */

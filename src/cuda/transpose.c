@@ -53,7 +53,8 @@ static tsw_status launch_pairs(const struct job *job, const struct tsw_kernel *k
 {
 	uint64_t total;
 
-	p->pairs = tsw_pair_count(tsw_tile_count(p->n, kernel->tile));
+	p->tiles = (uint32_t)tsw_tile_count(p->n, kernel->tile);
+	p->pairs = tsw_pair_count(p->tiles);
 	if (__builtin_mul_overflow(p->pairs, job->m->count, &total))
 		return tsw_fail(TSW_ERR_OVERFLOW,
 				"count = %zu matrices have more than 2^64 tile pairs",
@@ -110,12 +111,15 @@ static int serves_vector(const struct job *job)
 }
 
 /* What memory likes is rows of tiles that begin at multiples of 256 bytes, or 128.  Where they do
- * not, elements of 4, 8 and 16 bytes do better by `shifted` (docs/PERFORMANCE.md). */
+ * not, elements of 4, 8 and 16 bytes do better by `shifted`, once rows are too long for L2 to bring
+ * the pieces of a line together (docs/PERFORMANCE.md). */
+#define VECTOR_SHORT_ROW (64u << 10)
+
 static int prefers_vector(const struct job *job)
 {
-	const size_t width = job->m->elem_size;
+	const size_t width = job->m->elem_size, pitch = job->m->ld * width;
 
-	return serves_vector(job) && (width < 4 || job->m->ld * width % 128 == 0);
+	return serves_vector(job) && (width < 4 || pitch % 128 == 0 || pitch <= VECTOR_SHORT_ROW);
 }
 
 static tsw_status launch_vector(const struct job *job)
@@ -151,6 +155,38 @@ static tsw_status launch_shifted(const struct job *job)
 	struct tsw_tiles p;
 
 	prepare_shifted(job, &kernel, &p);
+	return launch_pairs(job, &kernel, &p);
+}
+
+/* ---- realigned: narrow elements, rows of any alignment ---- */
+
+static int prepare_realigned(const struct job *job, struct tsw_kernel *kernel, struct tsw_tiles *p)
+{
+	const unsigned elem_size = job->m->elem_size > 6 ? 0 : (unsigned)job->m->elem_size;
+
+	*p = tiles_of(job, elem_size ? elem_size : 1);
+	return tsw_kernel_realigned(p, job->m->count, elem_size, job->shared_bytes, kernel);
+}
+
+static int serves_realigned(const struct job *job)
+{
+	struct tsw_kernel kernel;
+	struct tsw_tiles p;
+
+	return prepare_realigned(job, &kernel, &p);
+}
+
+static int prefers_realigned(const struct job *job)
+{
+	return serves_realigned(job);
+}
+
+static tsw_status launch_realigned(const struct job *job)
+{
+	struct tsw_kernel kernel;
+	struct tsw_tiles p;
+
+	prepare_realigned(job, &kernel, &p);
 	return launch_pairs(job, &kernel, &p);
 }
 
@@ -208,6 +244,10 @@ static int prefers_stream(const struct job *job)
 	struct tsw_kernel kernel;
 	struct tsw_chunks p;
 
+	/* Where a matrix is cut into whole tiles of rows of 256 bytes, `vector` is ahead. */
+	if (prefers_vector(job) && m->n * m->elem_size % 256 == 0 &&
+	    (!m->array || m->n * m->elem_size > 256))
+		return 0;
 	return m->n <= most && prepare_stream(job, &kernel, &p) &&
 	       m->n * m->n * m->elem_size <= STREAM_MATRIX_BYTES &&
 	       (m->n <= STREAM_ALONE || chunks_of(&p) >= STREAM_CHUNKS);
@@ -231,6 +271,7 @@ static const struct choice {
 } choices[] = {
 	{"stream", prefers_stream, serves_stream, launch_stream},
 	{"vector", prefers_vector, serves_vector, launch_vector},
+	{"realigned", prefers_realigned, serves_realigned, launch_realigned},
 	{"shifted", serves_shifted, serves_shifted, launch_shifted},
 	{"tile33", serves_tile33, serves_tile33, launch_tile33},
 };

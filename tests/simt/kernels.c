@@ -4,6 +4,7 @@
 #include "../../kernels/digest.cu"
 #include "../../kernels/exchange.cu"
 #include "../../kernels/imatcopy.cu"
+#include "../../kernels/realigned.cu"
 #include "../../kernels/shifted.cu"
 #include "../../kernels/stream.cu"
 #include "../../kernels/tile33.cu"
