@@ -81,9 +81,10 @@ static int many_units(struct tsw_tiles *p, uint64_t count, unsigned unit, unsign
 	const int sliced = p->units > TSW_SHIFTED_SLICE(unit);
 	const uint32_t bytes = (uint32_t)(sliced ? TSW_SHIFTED_SLICE(unit) : p->units) * unit;
 	/* Wide elements fill a row with few of them: smaller tiles, more blocks. */
-	const uint32_t wanted = unit == 16    ? (p->units == 1 ? 17u << 10 : 35u << 10)
-				: bytes >= 64 ? 40u << 10
-					      : 52u << 10;
+	const uint32_t wanted = unit < 16	? (bytes < 64 ? 52u << 10 : 40u << 10)
+				: p->units == 1 ? 17u << 10
+				: bytes < 64	? 19u << 10
+						: 35u << 10;
 	const uint32_t room = shared_bytes / 2 < wanted ? shared_bytes / 2 : wanted;
 	uint32_t side = sliced ? 1 : TSW_SHIFTED_SIDE;
 

@@ -40,7 +40,7 @@
 #define VECTOR_UNIT uint16_t
 #define VECTOR_WIDTH 2
 #define VECTOR_ROW 8
-#define VECTOR_SPLIT 0
+#define VECTOR_SPLIT 1
 #define VECTOR_BLOCKS 6
 #define VECTOR_KERNEL VECTOR_NAMED(2, _small)
 #include "vector.cuh"
@@ -58,8 +58,8 @@
 #define VECTOR_UNIT uint32_t
 #define VECTOR_WIDTH 4
 #define VECTOR_ROW 8
-#define VECTOR_SPLIT 0
-#define VECTOR_BLOCKS 12
+#define VECTOR_SPLIT 1
+#define VECTOR_BLOCKS 8
 #define VECTOR_KERNEL VECTOR_NAMED(4, _small)
 #include "vector.cuh"
 #endif

@@ -113,13 +113,14 @@ static int serves_vector(const struct job *job)
 /* What memory likes is rows of tiles that begin at multiples of 256 bytes, or 128.  Where they do
  * not, elements of 4, 8 and 16 bytes do better by `shifted`, once rows are too long for L2 to bring
  * the pieces of a line together (docs/PERFORMANCE.md). */
-#define VECTOR_SHORT_ROW (64u << 10)
+#define VECTOR_SHORT_ROW(width) ((width) < 16 ? 64u << 10 : 36u << 10)
 
 static int prefers_vector(const struct job *job)
 {
 	const size_t width = job->m->elem_size, pitch = job->m->ld * width;
 
-	return serves_vector(job) && (width < 4 || pitch % 128 == 0 || pitch <= VECTOR_SHORT_ROW);
+	return serves_vector(job) &&
+	       (width < 4 || pitch % 128 == 0 || pitch <= VECTOR_SHORT_ROW(width));
 }
 
 static tsw_status launch_vector(const struct job *job)
@@ -245,8 +246,7 @@ static int prefers_stream(const struct job *job)
 	struct tsw_chunks p;
 
 	/* Where a matrix is cut into whole tiles of rows of 256 bytes, `vector` is ahead. */
-	if (prefers_vector(job) && m->n * m->elem_size % 256 == 0 &&
-	    (!m->array || m->n * m->elem_size > 256))
+	if (prefers_vector(job) && m->n * m->elem_size % 256 == 0)
 		return 0;
 	return m->n <= most && prepare_stream(job, &kernel, &p) &&
 	       m->n * m->n * m->elem_size <= STREAM_MATRIX_BYTES &&
