@@ -16,7 +16,7 @@ struct tsw_kernel {
 	unsigned tile;		       /* elements a side of a tile */
 	unsigned shared_bytes;	       /* dynamic shared memory of one block */
 	unsigned form; /* its number among the kernels that differ from it in form alone */
-	int overlaps; /* calls tsw_wait_for_predecessor(): may start while that one runs */
+	int overlaps;  /* calls tsw_wait_for_predecessor(): may start while that one runs */
 };
 
 /* The readable [32][33] tile-pair kernel for units of 1, 2, 4, 8 or 16 bytes; NULL for others. */

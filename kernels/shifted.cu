@@ -49,8 +49,7 @@ static int one_unit(struct tsw_tiles *p, uint64_t count, unsigned unit, unsigned
 
 	for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
 		const uint32_t side = table[i].side;
-		struct tsw_kernel k =
-			kernel_of(table[i].entry, table[i].threads, side, unit, unit);
+		struct tsw_kernel k = kernel_of(table[i].entry, table[i].threads, side, unit, unit);
 
 		if (table[i].unit != unit)
 			continue;

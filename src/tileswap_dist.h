@@ -82,8 +82,8 @@ TSW_API tsw_status tsw_dist_turn(const tsw_dist *dist, tsw_dist *turned);
 
 /* ---- for libraries that stand on this one ---------------------------------------------------- */
 
-/* Where libtileswap_mpi and libtileswap_nccl write what tsw_last_error() returns: this thread's line
- * of TSW_ERROR_LINE bytes.  With `failed` = 0 there is nothing to return from now on. */
+/* Where libtileswap_mpi and libtileswap_nccl write what tsw_last_error() returns: this thread's
+ * line of TSW_ERROR_LINE bytes.  With `failed` = 0 there is nothing to return from now on. */
 #define TSW_ERROR_LINE 512
 TSW_API char *tsw_error_line(int failed);
 

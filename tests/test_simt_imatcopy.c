@@ -106,7 +106,8 @@ static void prepare(const struct job *job, size_t size, struct work *w)
 	} else {
 		ck_assert(tsw_kernel_imatcopy(&w->tiles, job->count, s->form == VECTOR,
 					      s->shared_bytes, &w->kernel));
-		w->tiles.pairs = tsw_pair_count(tsw_tile_count(job->n, w->kernel.tile));
+		w->tiles.tiles = (uint32_t)tsw_tile_count(job->n, w->kernel.tile);
+		w->tiles.pairs = tsw_pair_count(w->tiles.tiles);
 		w->blocks = w->tiles.pairs * job->count;
 	}
 	ck_assert_str_eq(w->kernel.name, form_names[s->form]);
