@@ -322,6 +322,8 @@ $(BUILD)/tests/test_multi_order $(BUILD)/tests/test_nccl_order: $(call objects,$
 $(OBJ)/tests/test_multi_order.c.o $(OBJ)/tests/test_nccl_order.c.o $(OBJ)/tests/order/%.c.o: BASE_CFLAGS += -Itests \
 	$(if $(filter 0,$(HAVE_CUDA)),-Itests/order/cuda) $(if $(filter 0,$(HAVE_NCCL)),-Itests/order/nccl,$(NCCL_FLAGS))
 
+$(BUILD)/tests/soak: $(call objects,$(wildcard tests/soak/*.c))
+
 # The fuzz targets look into the tool as well, and take its complaints for themselves.
 FUZZ_O := $(call objects,$(filter-out tests/fuzz/entry.c,$(wildcard tests/fuzz/*.c)) $(wildcard tests/crash/*.c) \
 	$(filter-out src/cli/main.c,$(CLI_C)))

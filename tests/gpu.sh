@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that only a machine with a GPU can show, in one go:
 #
-#     tests/gpu.sh OUTDIR [check] [python] [sanitize] [sass] [stress] [bench]   (default: all)
+#     tests/gpu.sh OUTDIR [check] [python] [sanitize] [sass] [stress] [soak] [bench]   (default: all)
 #
 # check     make check with REQUIRE_GPU=1
 # python    tests/gpu-python.sh: the Python suite in place, consumers, the examples
@@ -10,6 +10,7 @@
 # sass      the machine code of the kernels holds no form of cp.async that ptxas is known to get wrong
 # stress    `tileswap stress` at the largest n that fits, elements of 1, 2, 4, 8 and 16 bytes, a minute
 #           each (STRESS_SECONDS)
+# soak      tests/soak: many streams for two minutes (SOAK_SECONDS), memory watched
 # bench     bench/run-gpu.sh
 #
 # Logs and JSON go to OUTDIR; a table of the stages comes last.  CUDA_ARCH narrows the build.
@@ -18,7 +19,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 out=${1:?usage: tests/gpu.sh OUTDIR [stage ...]}
 shift
-[ $# -gt 0 ] || set -- check python sanitize sass stress bench
+[ $# -gt 0 ] || set -- check python sanitize sass stress soak bench
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 build=${BUILD:-build}
@@ -57,7 +58,7 @@ sass() {
 	return "$bad"
 }
 
-stage build make CUDA=1 BUILD="$build" -j"$(nproc)" all tests
+stage build make CUDA=1 BUILD="$build" -j"$(nproc)" all tests "$build/tests/soak"
 for what in "$@"; do
 	case $what in
 	check) stage check env REQUIRE_GPU=1 make CUDA=1 BUILD="$build" check ;;
@@ -74,6 +75,7 @@ for what in "$@"; do
 			stress "$bytes"
 		done
 		;;
+	soak) stage soak env REQUIRE_GPU=1 "$build/tests/soak" --device --threads 16 --seconds "${SOAK_SECONDS:-120}" ;;
 	bench) stage bench env OUT="$out" BUILD="$build" bench/run-gpu.sh ;;
 	*)
 		echo "tests/gpu.sh: unknown stage '$what'" >&2

@@ -7,7 +7,7 @@
  *
  * --device: the matrices lie on the current GPU, each thread keeps several streams busy.  The last
  * line is "N passed, N failed, N skipped". */
-#include "soak_device.h"
+#include "soak/device.h"
 #include "support.h"
 #include "tileswap.h"
 #include "trial.h"

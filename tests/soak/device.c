@@ -1,4 +1,4 @@
-#include "soak_device.h"
+#include "device.h"
 
 #include "status.h"
 
