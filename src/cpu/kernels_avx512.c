@@ -128,6 +128,24 @@ X512 void rows8(vec v[8])
 	}
 }
 
+/* Rows r, r + 4, r + 8 and r + 12: a lane of each to a register. */
+X512 void load4(vec v[16], const unsigned char *p, size_t step, int r)
+{
+	_Pragma("GCC unroll 4") for (int c = 0; c < 4; c++) v[4 * c + r] =
+		gather(p + r * step + 16 * c, 4 * step);
+}
+
+/* The 4 x 4 elements of every lane. */
+X512 void columns4(vec v[4])
+{
+	vec x = lo4(v[0], v[2]), y = lo4(v[1], v[3]), z = hi4(v[0], v[2]), w = hi4(v[1], v[3]);
+
+	v[0] = lo4(x, y);
+	v[1] = hi4(x, y);
+	v[2] = lo4(z, w);
+	v[3] = hi4(z, w);
+}
+
 X512 void rows4(vec v[16])
 {
 	/* The 4 x 4 elements of every lane first, four rows at a time, then the lanes. */
