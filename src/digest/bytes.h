@@ -16,15 +16,12 @@ struct tsw_pieces {
 #ifdef __x86_64__
 int tsw_has_vnni(void);
 
-/* The weights of columns col, col + 1, ... whose elements are one limb of `limb_bytes` (1 or 2)
- * bytes; `bytes` of them, at most TSW_BYTE_RUN. */
-void tsw_weigh_bytes(uint64_t col_seed, uint64_t col, size_t bytes, size_t limb_bytes,
-		     struct tsw_pieces *w);
+/* The weights of columns col, col + 1, ...; `bytes` of them, at most TSW_BYTE_RUN. */
+void tsw_weigh_bytes(uint64_t col_seed, uint64_t col, size_t bytes, struct tsw_pieces *w);
 
 /* As a tsw_dot_rows. */
 void tsw_dot_bytes_vnni(const unsigned char *row, size_t stride, size_t rows, size_t bytes,
-			size_t limb_bytes, const struct tsw_pieces *w, uint64_t *sum,
-			struct tsw_squares *squares);
+			const struct tsw_pieces *w, uint64_t *sum, struct tsw_squares *squares);
 #endif
 
 #endif /* TSW_BYTES_H */

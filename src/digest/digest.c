@@ -46,7 +46,7 @@ struct sums {
 struct shape {
 	const struct tsw_dot *set;
 	enum tsw_rows kind;
-	int by_bytes;	   /* elements of one or two bytes, by set->dot_bytes */
+	int by_bytes;	   /* elements of one byte, by set->dot_bytes */
 	int spread;	   /* limbs are gathered in a buffer first */
 	size_t limbs;	   /* of one element */
 	size_t limb_bytes; /* of a limb in memory */
@@ -80,9 +80,9 @@ static struct shape shape_of(const struct tsw_part *part)
 			  .spread = size > 4 && size % 4,
 			  .run = TSW_ROW_LIMBS};
 
-	s.by_bytes = size <= 2 && s.set->dot_bytes && part->rows >= BYTE_ROWS;
+	s.by_bytes = size == 1 && s.set->dot_bytes && part->rows >= BYTE_ROWS;
 	if (s.by_bytes)
-		s.run = TSW_BYTE_RUN / size;
+		s.run = TSW_BYTE_RUN;
 	else if (s.spread)
 		s.run = SPREAD_LIMBS;
 	for (size_t m = 0; m < DELTAS && 2 * m < s.limbs; m++)
@@ -101,7 +101,7 @@ static void weigh(const struct tsw_part *part, const struct shape *s, uint64_t c
 	uint64_t beta = tsw_weight(col_seed, col);
 
 	if (s->by_bytes) {
-		s->set->weigh_bytes(col_seed, col, limbs * s->limb_bytes, s->limb_bytes, &w->bytes);
+		s->set->weigh_bytes(col_seed, col, limbs, &w->bytes);
 		return;
 	}
 	for (size_t j = 0; j < limbs; j++) {
@@ -199,8 +199,7 @@ static void add_rows(const struct shape *s, const unsigned char *limb, size_t st
 		     size_t limbs, const union weights *w, uint64_t *sum, struct sums *sums)
 {
 	if (s->by_bytes) {
-		s->set->dot_bytes(limb, stride, rows, limbs * s->limb_bytes, s->limb_bytes,
-				  &w->bytes, sum, &sums->squares);
+		s->set->dot_bytes(limb, stride, rows, limbs, &w->bytes, sum, &sums->squares);
 		return;
 	}
 	s->set->dot(limb, stride, rows, limbs, s->kind, &w->limbs, sum, &sums->squares);

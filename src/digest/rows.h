@@ -44,11 +44,11 @@ typedef uint64_t (*tsw_limb_values)(const unsigned char *limb, size_t limbs, siz
 
 struct tsw_pieces;
 
-/* The sums of rows of elements of one or two bytes (bytes.h). */
-typedef void (*tsw_byte_weights)(uint64_t col_seed, uint64_t col, size_t bytes, size_t limb_bytes,
+/* The sums of rows of one-byte elements (bytes.h). */
+typedef void (*tsw_byte_weights)(uint64_t col_seed, uint64_t col, size_t bytes,
 				 struct tsw_pieces *w);
 typedef void (*tsw_dot_bytes)(const unsigned char *row, size_t stride, size_t rows, size_t bytes,
-			      size_t limb_bytes, const struct tsw_pieces *w, uint64_t *sum,
+			      const struct tsw_pieces *w, uint64_t *sum,
 			      struct tsw_squares *squares);
 
 struct tsw_dot {
@@ -56,7 +56,7 @@ struct tsw_dot {
 	int (*usable)(void);
 	tsw_dot_rows dot;
 	tsw_limb_values values;
-	tsw_byte_weights weigh_bytes; /* both NULL where limbs serve these, too */
+	tsw_byte_weights weigh_bytes; /* both NULL where limbs serve bytes, too */
 	tsw_dot_bytes dot_bytes;
 };
 
