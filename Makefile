@@ -293,6 +293,10 @@ $(BUILD)/bench-pdtran: $(call objects,bench/dist/pdtran.c) $(STATIC)
 bench-dist: $(DIST) $(if $(SCALAPACK),$(BUILD)/bench-pdtran) ## build what bench/dist.sh compares, where MPI and ScaLAPACK are
 	$(if $(SCALAPACK),,$(error bench-dist wants MPI and libscalapack-openmpi-dev))
 
+.PHONY: tables
+tables: ## put bench/results/*.jsonl into docs/PERFORMANCE.md
+	$(Q)python3 bench/table.py --into docs/PERFORMANCE.md $(sort $(wildcard bench/results/*.jsonl))
+
 .PHONY: plots
 plots: ## draw docs/img/*.svg from bench/results/*.jsonl with gnuplot
 	$(Q)bench/plots.sh
@@ -366,6 +370,14 @@ fuzz: ## every fuzz target for SECONDS (60), by clang's libFuzzer and sanitizers
 .PHONY: check-mutants
 check-mutants: ## seed faults in a copy of the tree; every one must turn a suite red
 	$(Q)tests/mutate.sh
+
+.PHONY: check-neon
+check-neon: ## the host suites on NEON, cross-compiled and run by qemu-aarch64
+	+$(Q)BUILD=$(BUILD) MAKE='$(MAKE)' tests/neon.sh
+
+.PHONY: check-code
+check-code: $(STATIC) ## the machine code of the host kernels: what they load, store and spill
+	$(Q)tests/machine_code.py --cc '$(CC)' $$(ls $(OBJ)/src/cpu/kernels_*.c.o)
 
 .PHONY: check-install
 check-install: all ## install into a scratch directory, build consumers, uninstall

@@ -128,6 +128,7 @@ extern const struct bench_backend bench_cuda;
 /* The entries that the options ask for; returns how many.  CUDA: 0 and a message if none. */
 size_t bench_cpu_entries(const struct bench_options *options, struct bench_entry *list);
 size_t bench_cuda_entries(const struct bench_options *options, struct bench_entry *list);
+size_t bench_cpu_choices(struct bench_entry *list);
 size_t bench_pattern_entries(const struct bench_shape *shape, struct bench_entry *list);
 size_t bench_checksum_entries(const struct bench_backend *backend, struct bench_entry *list);
 size_t bench_imatcopy_entries(const struct bench_backend *backend,

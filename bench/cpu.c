@@ -356,6 +356,8 @@ size_t bench_cpu_entries(const struct bench_options *options, struct bench_entry
 	size_t count = 0;
 
 	list[count++] = library;
+	if (options->kernels)
+		count += bench_cpu_choices(list + count);
 	if (options->peers)
 		count += bench_host_peers(list + count);
 	return count;

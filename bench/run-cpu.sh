@@ -100,11 +100,14 @@ case $mode in
 	cpu in-cache --peers --n 8,16,32,64,128,256,512 --elem-size 4,8,16 --resident --threads 1
 	cpu peers --peers --n 4096,4097,8192,10000 --elem-size 4,8,16
 	cpu curve --n 512,1024,2048,3072,4096,6144,8192,12288,16384 --elem-size 1,2,4,8,16
-	cpu checksum --checksum --n 10000 --elem-size 1,2,4,8,16
 	for type in s d c z h b; do
 		cpu "imatcopy-T$type" --op T --type "$type" --n 1000,10000
 		cpu "imatcopy-N$type" --op N --type "$type" --n 10000
 	done
+	cpu checksum --checksum --n 10000 --elem-size 1,2,3,4,8,12,16
+	cpu choices --kernels --n 8192,10000,10001 --elem-size 4,8 --threads 1
+	cpu choices --kernels --n 10000 --offset 16 --elem-size 4,8 --threads 1
+	cpu choices --kernels --n 256,512 --elem-size 8,16 --resident --threads 1
 	scaling
 	case $(uname -m) in
 	x86_64) isas="c avx2 avx512" ;;

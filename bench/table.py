@@ -50,6 +50,15 @@ TARGETS = [
     ("cpu", "one thread, 4- and 8-byte, ordinary stride", ("one-thread",),
      lambda r: r["n"] == 10000, 0.65, 0.85),
     ("cpu", "batches, n = 4 ... 64", ("batch",), None, 0.50, 0.85),
+    ("cpu", "the same by pointers", ("batch-array",), None, 0.50, 0.85),
+]
+
+# The library's ratio over the best in-place peer's, on the host: name, case, which rows, must, goal.
+AHEAD = [
+    ("in cache, one thread, n = 8 ... 512", "in-cache", lambda r: True, 1.0, 1.5),
+    ("4-byte, n >= 4096", "peers", lambda r: r["elem_size"] == 4, 4.0, 4.0),
+    ("8-byte, n >= 4096", "peers", lambda r: r["elem_size"] == 8, 1.5, 1.5),
+    ("16-byte, n >= 4096", "peers", lambda r: r["elem_size"] == 16, 1.2, 1.2),
 ]
 
 
@@ -79,6 +88,30 @@ def reach(rows):
         print(f"| {name} | {len(mine)} | {worst['ratio']:.3f}{met} | {worst['elem_size']} bytes, "
               f"n = {worst['n']} | {max(r['ratio'] for r in mine):.3f} | {must:.2f} | {goal:.2f} |")
     print()
+
+
+def ahead(rows):
+    """How far the library is ahead of the best peer that works in place, by the worst shape."""
+    lines = []
+    for name, case, test, must, goal in AHEAD:
+        leads = []
+        for kernels in results.by_shape([r for r in rows if r["backend"] == "cpu"
+                                         and r.get("case") == case and test(r)]).values():
+            peers = [r for k, r in kernels.items() if k.startswith("peer:") and r["in_place"]
+                     and not r["wrong"]]
+            if peers and "auto" in kernels:
+                best = max(peers, key=lambda r: r["ratio"])
+                leads.append((kernels["auto"]["ratio"] / best["ratio"], best))
+        if not leads:
+            continue
+        lead, best = min(leads, key=lambda x: x[0])
+        met = "" if lead >= must else " (not met)"
+        lines.append(f"| {name} | {len(leads)} | {lead:.2f}{met} | {best['elem_size']} bytes, "
+                     f"n = {best['n']}, {best['kernel'][5:]} | {max(x[0] for x in leads):.2f} | "
+                     f"{must:.1f} | {goal:.1f} |")
+    if lines:
+        print("| against the best peer in place | shapes | least lead | at | largest | must | goal |")
+        print("|---|---|---|---|---|---|---|\n" + "\n".join(lines) + "\n")
 
 
 def list_rows(title, rows):
@@ -140,6 +173,7 @@ def show(paths):
         if machines:
             heading(machines[0])
         reach(rows)
+        ahead(rows)
         powers_of_two(rows)
         for case in dict.fromkeys(r.get("case") for r in rows):
             mine = [r for r in rows if r.get("case") == case]
