@@ -82,7 +82,8 @@ static const struct digest_choice {
 	{13, 15, 1, 4, DIGEST_COLUMNS,
 	 DIGEST_CHOICE("digest13", tsw_digest_13_to_15, DIGEST_THREADS)},
 	{16, 16, 16, DIGEST_ALIGN, DIGEST_BYTES, DIGEST_CHOICE("digest16", tsw_digest_16, 0)},
-	{16, UINT64_MAX, 1, 16, DIGEST_CHUNKS, DIGEST_CHOICE("digest_wide", tsw_digest_wide, 0)},
+	{16, 49, 1, 16, DIGEST_CHUNKS, DIGEST_CHOICE("digest_single", tsw_digest_single, 0)},
+	{50, UINT64_MAX, 1, 16, DIGEST_CHUNKS, DIGEST_CHOICE("digest_wide", tsw_digest_wide, 0)},
 };
 
 #define DIGEST_CHOICES (sizeof digest_choices / sizeof *digest_choices)
