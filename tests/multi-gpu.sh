@@ -58,6 +58,9 @@ LD_LIBRARY_PATH=$(cd "$build" && pwd)${folders:+:$folders}${LD_LIBRARY_PATH:+:$L
 export LD_LIBRARY_PATH
 # NVLink multicast is not needed, and some hosts do not like it.
 export NCCL_NVLS_ENABLE=0
+# The CUDA runtime within libtileswap.so wants more of this than the loader keeps for libraries that
+# come late, as libtileswap_nccl does here.
+export GLIBC_TUNABLES=${GLIBC_TUNABLES:-glibc.rtld.optional_static_tls=32768}
 
 # run NAME SECONDS COMMAND...: the command's output goes to the log, rows also to the rows.
 run() {

@@ -60,7 +60,7 @@ static void rig_part(struct rig *rig, int r, size_t offset, size_t staging_bytes
 
 	rig->image_bytes[r] = bytes;
 	rig->part[r].device = r % devices();
-	CUDA(cudaSetDevice(rig->part[r].device));
+	CUDA(cudaSetDevice(r % devices()));
 	CUDA(cudaMallocHost((void **)&rig->image[r], bytes));
 	memset(rig->image[r], 0x5a, bytes);
 	rig->parts.a[r] = rig->image[r] + GUARD + offset;
@@ -92,7 +92,7 @@ static struct rig rig_new(struct tsw_layout l, size_t offset, size_t staging_byt
 static void rig_upload(struct rig *rig)
 {
 	for (int r = 0; r < rig->parts.count; r++) {
-		CUDA(cudaSetDevice(rig->part[r].device));
+		CUDA(cudaSetDevice(r % devices()));
 		CUDA(cudaMemcpyAsync(rig->device[r], rig->image[r], rig->image_bytes[r],
 				     cudaMemcpyHostToDevice, rig->part[r].stream));
 	}
@@ -101,12 +101,12 @@ static void rig_upload(struct rig *rig)
 static void rig_download(struct rig *rig)
 {
 	for (int r = 0; r < rig->parts.count; r++) {
-		CUDA(cudaSetDevice(rig->part[r].device));
+		CUDA(cudaSetDevice(r % devices()));
 		CUDA(cudaMemcpyAsync(rig->image[r], rig->device[r], rig->image_bytes[r],
 				     cudaMemcpyDeviceToHost, rig->part[r].stream));
 	}
 	for (int r = 0; r < rig->parts.count; r++) {
-		CUDA(cudaSetDevice(rig->part[r].device));
+		CUDA(cudaSetDevice(r % devices()));
 		CUDA(cudaStreamSynchronize(rig->part[r].stream));
 	}
 }
@@ -151,7 +151,7 @@ static const char *rig_wrong(struct rig *rig)
 static void rig_free(struct rig *rig)
 {
 	for (int r = 0; r < rig->parts.count; r++) {
-		CUDA(cudaSetDevice(rig->part[r].device));
+		CUDA(cudaSetDevice(r % devices()));
 		CUDA(cudaStreamDestroy(rig->part[r].stream));
 		CUDA(cudaFree(rig->device[r]));
 		CUDA(cudaFree(rig->staging[r]));
