@@ -396,7 +396,7 @@ demo: $(TOOL) ## transpose a real .npy file, verify it, and run a round of stres
 deps: ## install what building and testing needs, by apt (DEV=1: linters and cross tools too)
 	$(Q)DEV=$(DEV) tests/deps.sh
 
-FORMATTED = $(wildcard src/*.[ch] src/*/*.[ch] kernels/*.h kernels/*.cuh kernels/*.cu bench/*.[ch] bench/*.cu tests/*.[ch] tests/*/*.[ch])
+FORMATTED = $(wildcard src/*.[ch] src/*/*.[ch] kernels/*.h kernels/*.cuh kernels/*.cu bench/*.[ch] bench/dist/*.c bench/*.cu tests/*.[ch] tests/*/*.[ch])
 
 .PHONY: format
 format: ## rewrite the sources by clang-format
@@ -407,7 +407,7 @@ lint: ## clang-format in check mode, cppcheck, shellcheck
 	$(Q)clang-format --dry-run -Werror $(FORMATTED)
 	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --error-exitcode=1 \
 		--inline-suppr --suppress=missingIncludeSystem --suppress=uninitvar:src/cpu/finish.inc -DTSW_HAVE_CUDA=0 -D__GNUC__=12 -Isrc -Ikernels \
-		$(filter-out src/cuda/%,$(LIB_C)) src/cuda/absent.c $(VERIFY_C) $(CLI_C)
+		$(filter-out src/cuda/%,$(LIB_C)) src/cuda/absent.c $(VERIFY_C) $(CLI_C) $(wildcard src/mpi/*.c src/cli_dist/*.c)
 	$(Q)shellcheck $(wildcard tests/*.sh tests/*/*.sh bench/*.sh docs/*.sh .ci/run)
 
 # ---- documents made from the header ----------------------------------------------------------
@@ -450,7 +450,7 @@ made:
 	$(if $(NCCL_C),$(Q)$(fill) src/tileswap_nccl.pc.in > $(MADE)/lib/pkgconfig/tileswap_nccl.pc)
 	$(Q)$(fill) src/cmake/tileswap-config.cmake.in > $(MADE)/lib/cmake/tileswap/tileswap-config.cmake
 	$(Q)$(fill) src/cmake/tileswap-config-version.cmake.in > $(MADE)/lib/cmake/tileswap/tileswap-config-version.cmake
-	$(if $(wildcard docs/*.1),$(Q)cp $(wildcard docs/*.1) $(MADE)/share/man/man1/)
+	$(Q)cp docs/tileswap.1 $(if $(MPI_C),docs/tileswap-dist.1) $(MADE)/share/man/man1/
 	$(Q)$(foreach h,$(notdir $(basename $(filter %.h,$(HEADERS)))),awk -v out=man -v header=$h -v dir=$(MADE)/share/man/man3 \
 		-v version=$(VERSION) -f docs/api.awk src/$h.h &&) true
 	$(Q)cp src/completions/tileswap.bash $(MADE)/share/bash-completion/completions/tileswap

@@ -128,7 +128,7 @@ cp "$work/consumer.c" "$work/consumer.cpp"
 # pkg-config as a packager's build sees it: paths lead into the staging directory.
 flags() {
 	PKG_CONFIG_LIBDIR=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$stage PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 \
-		PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config "$@" tileswap
+		PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config "$@" "${NAME:-tileswap}"
 }
 
 # Builds $2 with the rest as compiler, links by `pkg-config $1`, runs it: it prints the version.
@@ -165,6 +165,66 @@ else
 	done
 	check "pkg-config and the tool agree on the version" \
 		test "$("$tool" --version)" = "tileswap $(flags --modversion)"
+fi
+
+# ---- the MPI library -------------------------------------------------------------------------------
+
+# Transposes by libtileswap_mpi, and reads a failure of it through libtileswap: the detail of a call,
+# whichever library it is in, is in one place.
+cat >"$work/mpi.c" <<'END'
+#include <string.h>
+#include <tileswap_mpi.h>
+
+int main(int argc, char **argv)
+{
+	double a[2][2] = {{1, 2}, {3, 4}};
+	tsw_dist d = TSW_DIST_INIT;
+	int bad = 0;
+
+	MPI_Init(&argc, &argv);
+	d.n = 2;
+	if (tsw_mpi_transpose(a, 1, sizeof(double), &d, 0, 1, MPI_COMM_SELF) != TSW_ERR_LD ||
+	    !strstr(tsw_last_error(), "ld = 1"))
+		bad |= 2;
+	if (tsw_mpi_transpose(a, 2, sizeof(double), &d, 0, 1, MPI_COMM_SELF) != TSW_OK ||
+	    a[0][1] != 3 || a[1][0] != 2)
+		bad |= 4;
+	if (tsw_last_error()[0])
+		bad |= 8;
+	if (tsw_transpose_host(a, 2, 1, 8, 1) != TSW_ERR_LD ||
+	    tsw_mpi_transpose(a, 2, sizeof(double), &d, 0, 1, MPI_COMM_NULL) != TSW_ERR_NULL ||
+	    !strstr(tsw_last_error(), "MPI_COMM_NULL"))
+		bad |= 16;
+	MPI_Finalize();
+	return bad;
+}
+END
+
+mpi_program() {
+	local how=$1 cflags libs
+	read -ra cflags <<<"$(NAME=tileswap_mpi flags --cflags)"
+	# shellcheck disable=SC2086
+	read -ra libs <<<"$(NAME=tileswap_mpi flags --libs $how)"
+	if [ "$how" = --static ]; then
+		libs=("${libs[@]/#-ltileswap_mpi/-l:libtileswap_mpi.a}")
+		libs=("${libs[@]/%-ltileswap/-l:libtileswap.a}")
+	fi
+	OMPI_CC=$CC MPICH_CC=$CC "${MPICC:-mpicc}" -Wall -Wextra -Werror "${cflags[@]}" -o "$work/mpi" "$work/mpi.c" "${libs[@]}" &&
+		LD_LIBRARY_PATH=$lib OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 60 "$work/mpi"
+}
+
+if ! [ -e "$lib/libtileswap_mpi.so" ]; then
+	skip "the MPI library" "built without MPI"
+	check "its header is not there either" test ! -e "$include/tileswap_mpi.h"
+elif sanitized || ! command -v pkg-config >/dev/null; then
+	skip "MPI programs" "built with a sanitizer, or no pkg-config"
+else
+	check "MPI program, --shared" mpi_program --shared
+	check "MPI program, --static" mpi_program --static
+	check "exported names of libtileswap_mpi" test "$(nm -D --defined-only "$lib/libtileswap_mpi.so" |
+		awk '{ print $3 }' | LC_ALL=C sort | tr '\n' ' ')" = "tsw_mpi_transpose tsw_mpi_transpose_relabel "
+	check "tileswap-dist is there" "$stage/usr/bin/tileswap-dist" --help
+	check "the manual of tileswap-dist" test -s "$stage/usr/share/man/man1/tileswap-dist.1"
 fi
 
 # ---- symbols and needs ----------------------------------------------------------------------------
