@@ -193,6 +193,15 @@ START_TEST(huge_matrices_are_counted)
 	}
 	ck_assert_uint_eq(sum, (uint64_t)d.n * d.n);
 	ck_assert_uint_eq(rows_sum, (uint64_t)d.n * d.n);
+	/* Blocks of one element: a walk along n would take minutes. */
+	d.mb = d.nb = 1;
+	sum = 0;
+	tsw_assert_ok(tsw_dist_local(&d, 3, &rows, &cols));
+	for (int to = 0; to < 35; to++) {
+		tsw_assert_ok(tsw_dist_bytes(&d, 1, 3, to, &nbytes));
+		sum += nbytes;
+	}
+	ck_assert_uint_eq(sum, rows * cols);
 }
 END_TEST
 

@@ -221,13 +221,41 @@ int tsw_walk_next(struct tsw_walk *w)
 	return 1;
 }
 
-uint64_t tsw_set_size(struct tsw_set set)
+/* Indices of a set below `end`. */
+static uint64_t count_below(struct tsw_set set, uint64_t end)
 {
 	struct tsw_walk w = {.of = set, .left = UINT64_MAX};
+	uint64_t count = 0;
 
-	while (tsw_walk_next(&w))
-		;
-	return w.at;
+	while (tsw_walk_next(&w) && w.first < end)
+		count += w.first + w.len < end ? w.len : end - w.first;
+	return count;
+}
+
+/* The owners of x and of x + period are the same: a whole number of rounds of dealing in both
+ * directions, of which one that has a single rank asks nothing.  At most n. */
+static uint64_t period_of(const struct tsw_spread *s)
+{
+	uint64_t down = s->nprow > 1 ? s->mb * s->nprow : 1, x = down;
+	uint64_t right = s->npcol > 1 ? s->nb * s->npcol : 1, y = right, both;
+
+	while (y) {
+		uint64_t rest = x % y;
+
+		x = y;
+		y = rest;
+	}
+	return __builtin_mul_overflow(down / x, right, &both) || both > s->n ? s->n : both;
+}
+
+/* One period is walked, not the matrix: blocks may be small and n large. */
+uint64_t tsw_set_size(struct tsw_set set)
+{
+	uint64_t n = set.spread->n, period = period_of(set.spread);
+
+	if (n == 0)
+		return 0;
+	return n / period * count_below(set, period) + count_below(set, n % period);
 }
 
 /* ---- links ----------------------------------------------------------------------------------- */
