@@ -346,14 +346,23 @@ check: tests ## run every test and the stress rounds (REQUIRE_GPU=1: a GPU is de
 check-sanitize: ## the tests again under AddressSanitizer and UndefinedBehaviorSanitizer
 	+$(Q)$(MAKE) check CUDA=0 BUILD=$(BUILD)/sanitize SANITIZE=address,undefined CFLAGS='-O1 -g'
 
+TSAN_SUITES := test_properties test_imatcopy test_digest test_file
+
+.PHONY: check-tsan
+check-tsan: ## the host side under ThreadSanitizer, by clang and LLVM's OpenMP; seeded races must show (QUICK=1: not)
+	+$(Q)$(MAKE) $(addprefix $(BUILD)/tsan/tests/,$(TSAN_SUITES)) CUDA=0 OPENMP=1 BUILD=$(BUILD)/tsan \
+		CC=$(or $(TSAN_CLANG),clang) SANITIZE=thread CFLAGS='-O1 -g'
+	$(Q)tests/tsan.sh $(BUILD)/tsan $(TSAN_SUITES)
+
 .PHONY: soak
 soak: $(BUILD)/tests/soak ## host calls from many threads for SECONDS (600), memory watched (SOAK_FLAGS=--device: a GPU)
 	$(Q)$(BUILD)/tests/soak --seconds $(or $(SECONDS),600) $(SOAK_FLAGS)
 
-# clang's sanitizers take minutes for the unrolled kernels; tests/fuzz.sh runs the plain ones.
-ifneq (,$(findstring fuzzer,$(SANITIZE)))
+# clang's sanitizers take minutes for the unrolled kernels, and ThreadSanitizer does not see their
+# accesses anyhow: the plain ones are run (tests/fuzz.sh, tests/tsan.sh).
+ifneq (,$(findstring fuzzer,$(SANITIZE))$(filter thread,$(SANITIZE)))
 $(OBJ)/src/cpu/kernels_avx%.c.o: BASE_CFLAGS := $(filter-out -fsanitize=%,$(BASE_CFLAGS))
-$(OBJ)/src/cpu/kernels_c.c.o: BASE_CFLAGS := $(subst $(SANITIZE),address,$(BASE_CFLAGS))
+$(OBJ)/src/cpu/kernels_c.c.o: BASE_CFLAGS := $(subst fuzzer-no-link$(comma)address$(comma)undefined,address,$(BASE_CFLAGS))
 endif
 
 # One program for all targets: TSW_FUZZ names one.

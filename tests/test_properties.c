@@ -194,6 +194,42 @@ START_TEST(any_number_of_threads)
 }
 END_TEST
 
+static void share(const struct tsw_trial *t)
+{
+	const size_t bytes = tsw_trial_bytes(t);
+	unsigned char *a = get(bytes), *expected = get(bytes);
+	const char *wrong;
+
+	tsw_fill(a, bytes);
+	tsw_fill(expected, bytes);
+	tsw_trial_expect(t, tsw_pattern(bytes), expected);
+	tsw_assert_ok(tsw_trial_run(t, a));
+	wrong = tsw_trial_wrong(t, a, expected);
+	tsw_require(!wrong, "%s", wrong);
+	free(a);
+	free(expected);
+}
+
+/* Large enough for four threads, whatever the width: what ThreadSanitizer is to look at. */
+START_TEST(threads_that_share_a_matrix)
+{
+	static const size_t widths[] = {1, 2, 3, 4, 8, 12, 16, 40};
+	static const enum tsw_trial_kind kinds[] = {TSW_TRIAL_ONE, TSW_TRIAL_IMATCOPY};
+
+	for (size_t i = 0; i < COUNT_OF(widths) * COUNT_OF(kinds); i++) {
+		struct tsw_trial t = {.kind = kinds[i % 2], .count = 1, .nthreads = 4};
+
+		/* T and N, some with an alpha, every type. */
+		t.x = tsw_imat_at(
+			TSW_IMAT_INDEX((size_t)_i * 5, i / 2 % TSW_IMAT_TYPES, i % 4 / 2));
+		t.shape.elem_size = i % 2 ? tsw_imat_size(t.x.type) : widths[i / 2];
+		t.shape.n = (size_t)sqrt(2.2e6 / (double)t.shape.elem_size);
+		t.shape.ld = t.shape.n + 7 * (size_t)_i;
+		share(&t);
+	}
+}
+END_TEST
+
 static void shuffle(size_t *order, size_t count, uint64_t *state)
 {
 	for (size_t i = 0; i < count; i++)
@@ -470,6 +506,7 @@ static Suite *properties_suite(void)
 	tcase_add_loop_test(tc, twice_is_nothing, 0, 5);
 	tcase_add_loop_test(tc, the_digest_law, 0, 5);
 	tcase_add_loop_test(tc, any_number_of_threads, 0, 3);
+	tcase_add_loop_test(tc, threads_that_share_a_matrix, 0, 2);
 	tcase_add_loop_test(tc, any_order_of_the_pairs, 0, 3);
 	tcase_add_loop_test(tc, any_instruction_set, 0, 3);
 	suite_add_tcase(suite, tc);
