@@ -5,7 +5,7 @@ set -eu
 
 packages="gcc libc6-dev make pkg-config check python3 python3-numpy"
 if [ "${DEV:-}" ] && [ "${DEV:-0}" != 0 ]; then
-	packages="$packages g++ clang clang-format cppcheck shellcheck libomp-dev git mandoc gnuplot-nox \
+	packages="$packages g++ clang libclang-rt-dev clang-format cppcheck shellcheck libomp-dev git mandoc gnuplot-nox \
 		python3-h5py fiu-utils openmpi-bin libopenmpi-dev libscalapack-openmpi-dev \
 		gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
 		gfortran cmake liblapacke-dev libopenblas-dev zsh fish python3-pip python3-setuptools python3-wheel \
