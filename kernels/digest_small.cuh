@@ -65,7 +65,7 @@ static inline __device__ void SMALL_LOAD(const char *at, uint32_t bytes, uint32_
 			x[b / 4] |= (uint32_t) * (const unsigned char *)(at + b) << b % 4 * 8;
 }
 
-__global__ void __launch_bounds__(DIGEST_THREADS, SMALL_LIMBS < 3 ? 4 : 3)
+__global__ void __launch_bounds__(DIGEST_THREADS, SMALL_LIMBS < 4 ? 4 : 3)
 	SMALL_KERNEL(const struct tsw_digest_task p)
 {
 	__shared__ __align__(16) uint32_t alpha[TSW_DIGEST_ROWS][4];

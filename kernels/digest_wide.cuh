@@ -20,8 +20,7 @@ struct digest_piece {
 	uint64_t first;	 /* chunk of that element */
 	uint32_t each;	 /* chunks kept for an element */
 	uint32_t chunks; /* of the piece */
-	const char
-		*at; /* its first byte in row 0 of the block, but for the element's misalignment */
+	const char *at;	 /* byte 64 * first of that element, in row 0 of the block */
 };
 
 /* A chunk of a piece. */

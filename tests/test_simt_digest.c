@@ -128,6 +128,16 @@ START_TEST(several_strips)
 }
 END_TEST
 
+/* More rows than a band has, or than the warps of a block take at once. */
+START_TEST(long_bands)
+{
+	check((struct job){{530, 544, 1}, 0, 0, 512, 0, 0});
+	check((struct job){{530, 532, 3}, 0, 1, 512, 0, 1});
+	check((struct job){{150, 152, 20}, 0, 0, 512, 0, tsw_seed() | 2});
+	check((struct job){{150, 152, 52}, 0, 1, 512, 0, 0});
+}
+END_TEST
+
 START_TEST(split_launches)
 {
 	size_t width = widths[_i];
@@ -229,6 +239,7 @@ static Suite *simt_digest_suite(void)
 
 	tcase_add_loop_test(tc, shapes, 0, count);
 	tcase_add_loop_test(tc, several_strips, 0, count);
+	tcase_add_test(tc, long_bands);
 	tcase_add_loop_test(tc, split_launches, 0, count);
 	tcase_add_test(tc, every_kernel_is_somebodys_choice);
 	suite_add_tcase(suite, tc);
