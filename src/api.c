@@ -61,7 +61,10 @@ tsw_status tsw_transpose(void *a, size_t n, size_t ld, size_t elem_size)
 	if (n == 0)
 		return TSW_OK;
 	TRY(tsw_cuda_owner(a, &device));
-	return device < 0 ? on_host(&m, 0) : tsw_cuda_transpose_on(&m, device);
+	if (device < 0)
+		return on_host(&m, 0);
+	TRY(tsw_check_alignment(&m));
+	return tsw_cuda_transpose_on(&m, device);
 }
 
 tsw_status tsw_transpose_host(void *a, size_t n, size_t ld, size_t elem_size, int nthreads)

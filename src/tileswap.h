@@ -93,7 +93,8 @@ TSW_API const char *tsw_strerror(tsw_status status);
 TSW_API const char *tsw_last_error(void);
 
 /* Can this process use a GPU?  TSW_OK; TSW_ERR_NO_CUDA, the detail saying whether the library was
- * built without CUDA, there is no driver, or the driver is too old; or TSW_ERR_NO_DEVICE. */
+ * built without CUDA, there is no driver, or the driver is too old; TSW_ERR_NO_DEVICE; or
+ * TSW_ERR_CUDA where a CUDA that may be running has failed. */
 TSW_API tsw_status tsw_cuda_status(void);
 
 /* ---- transpose in place: element (r, c) and element (c, r) change places --------------------- */
@@ -116,7 +117,8 @@ TSW_API tsw_status tsw_transpose_host(void *a, size_t n, size_t ld, size_t elem_
 /* In device, managed or mapped pinned memory, on `stream`, which must belong to the calling
  * thread's current device, as must device memory.  Asynchronous: returns when the kernels are
  * queued.  Allocates nothing, synchronises nothing, and can be captured in a CUDA graph.  A CUDA
- * error that the caller has pending (cudaPeekAtLastError) is neither returned nor cleared.
+ * error that the caller has pending (cudaPeekAtLastError) is neither returned nor cleared, except
+ * by CUDA itself, where a call made here fails: its error takes the place, and is cleared.
  *
  * TSW_ERR_NULL, _LD, _ELEM_SIZE, _OVERFLOW, _ALIGN, _WHERE (plain host memory, or another device's
  * memory), _NO_CUDA, _NO_DEVICE, _CUDA. */

@@ -113,6 +113,9 @@ tsw_status tsw_cuda_checksum(const struct tsw_matrices *m, int transposed, tsw_d
 	choose_band(&p);
 	slot = claim_slot();
 	status = sum_in_slot(kernel, &p, slot, out, stream, grid_limit);
+	/* What a call that fails has queued may still add to the slot. */
+	if (status != TSW_OK)
+		status = ALSO_CUDA(status, cudaStreamSynchronize(stream));
 	release_slot(slot);
 	return status;
 }

@@ -293,8 +293,5 @@ tsw_status tsw_cuda_multi(const struct tsw_spread *spread, size_t elem_size,
 
 	TRY_CUDA(cudaGetDevice(&before));
 	status = tsw_team_end(&team, run(&team, parts));
-	if (cudaSetDevice(before) != cudaSuccess && status == TSW_OK)
-		status = tsw_fail(TSW_ERR_CUDA, "cudaSetDevice(%d) failed after the transpose",
-				  before);
-	return status;
+	return ALSO_CUDA(status, cudaSetDevice(before));
 }

@@ -23,6 +23,41 @@ tsw_status tsw_cuda_fail(cudaError_t error, const char *call)
 			cudaGetErrorName(error));
 }
 
+tsw_status tsw_cuda_also(tsw_status status, cudaError_t error, const char *call)
+{
+	if (error == cudaSuccess)
+		return status;
+	if (status == TSW_OK)
+		return tsw_cuda_fail(error, call);
+	cudaGetLastError();
+	return status;
+}
+
+/* Is this how cudaGetDeviceCount() says that CUDA cannot be started in this process?  Then no
+ * memory of a device can be at hand.  With any other code CUDA may well be running. */
+static int cannot_start(cudaError_t error)
+{
+	switch (error) {
+	case cudaErrorInitializationError:
+	case cudaErrorStubLibrary:
+	case cudaErrorInsufficientDriver:
+	case cudaErrorNoDevice:
+	case cudaErrorOperatingSystem:
+	case cudaErrorSystemNotReady:
+	case cudaErrorSystemDriverMismatch:
+	case cudaErrorCompatNotSupportedOnDevice:
+	case cudaErrorMpsConnectionFailed:
+	case cudaErrorMpsRpcFailure:
+	case cudaErrorMpsServerNotReady:
+	case cudaErrorMpsMaxClientsReached:
+	case cudaErrorMpsMaxConnectionsReached:
+	case cudaErrorUnknown:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
 static tsw_status no_driver(cudaError_t error)
 {
 	int version = 0;
@@ -48,6 +83,8 @@ tsw_status tsw_cuda_usable(void)
 	int count = 0;
 	cudaError_t error = cudaGetDeviceCount(&count);
 
+	if (error != cudaSuccess && !cannot_start(error))
+		return tsw_cuda_fail(error, "cudaGetDeviceCount");
 	if (error != cudaSuccess) {
 		cudaGetLastError();
 		return no_driver(error);
@@ -58,12 +95,14 @@ tsw_status tsw_cuda_usable(void)
 tsw_status tsw_cuda_owner(const void *p, int *device)
 {
 	struct cudaPointerAttributes where;
+	const tsw_status usable = tsw_cuda_usable();
 
 	*device = -1;
-	if (tsw_cuda_usable() != TSW_OK) {
+	if (usable == TSW_ERR_NO_CUDA || usable == TSW_ERR_NO_DEVICE) {
 		tsw_forget_failure();
 		return TSW_OK;
 	}
+	TRY(usable);
 	TRY_CUDA(cudaPointerGetAttributes(&where, p));
 	if (where.type == cudaMemoryTypeDevice || where.type == cudaMemoryTypeManaged)
 		*device = where.device;

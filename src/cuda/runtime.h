@@ -12,6 +12,12 @@
  * last-error slot, where it would look like the caller's. */
 tsw_status tsw_cuda_fail(cudaError_t error, const char *call);
 
+/* Of a call made after `status` is known, to tidy up: the first failure is the one to report, and
+ * nothing of a later one stays behind. */
+tsw_status tsw_cuda_also(tsw_status status, cudaError_t error, const char *call);
+
+#define ALSO_CUDA(status, call) tsw_cuda_also(status, call, #call)
+
 /* Every call of the runtime, launches included, is judged by the value it returns, never by
  * cudaGetLastError(): an error that the caller has pending there is left alone. */
 #define TRY_CUDA(call)                                                                             \

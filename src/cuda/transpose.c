@@ -370,17 +370,13 @@ tsw_status tsw_cuda_transpose_on(const struct tsw_matrices *m, int device)
 	int before;
 
 	TRY_CUDA(cudaGetDevice(&before));
-	TRY_CUDA(cudaSetDevice(device));
-	status = tsw_cuda_transpose(m, NULL, 0);
+	status = ALSO_CUDA(TSW_OK, cudaSetDevice(device));
 	if (status == TSW_OK) {
-		cudaError_t error = cudaStreamSynchronize(NULL);
-
-		if (error != cudaSuccess)
-			status = tsw_cuda_fail(error, "cudaStreamSynchronize");
+		status = tsw_cuda_transpose(m, NULL, 0);
+		/* Also after a failure: nothing may still run when this returns. */
+		status = ALSO_CUDA(status, cudaStreamSynchronize(NULL));
 	}
-	/* The first failure is the one to report; the caller's device comes back in any case. */
-	if (cudaSetDevice(before) != cudaSuccess && status == TSW_OK)
-		status = tsw_fail(TSW_ERR_CUDA, "cudaSetDevice(%d) failed after the transpose",
-				  before);
-	return status;
+	/* The caller's device comes back in any case; a cudaSetDevice() that fails may have left
+	 * it. */
+	return ALSO_CUDA(status, cudaSetDevice(before));
 }

@@ -7,6 +7,7 @@
 
 #include "../../kernels/verify.h"
 #include "../cuda/runtime.h"
+#include "device.h"
 
 #include <string.h>
 
@@ -107,13 +108,11 @@ tsw_status tsw_check_content_device(const struct tsw_matrices *m, const struct t
 	if (m->n == 0 || m->count == 0)
 		return TSW_OK;
 	TRY(tsw_cuda_reach(m->base, "a", &address));
-	TRY_CUDA(cudaMalloc(&found, sizeof *p.found));
+	TRY(tsw_device_alloc(sizeof *p.found, &found));
 	p.base = address;
 	p.found = found;
 	status = check(&p, stream, wrong);
-	if (cudaFree(found) != cudaSuccess && status == TSW_OK)
-		status = tsw_fail(TSW_ERR_CUDA, "cudaFree failed after a check");
-	return status;
+	return ALSO_CUDA(status, cudaFree(found));
 }
 
 #else

@@ -17,7 +17,7 @@ int tsw_device_count(void)
 {
 	int count = 0;
 
-	if (tsw_cuda_status() != TSW_OK || cudaGetDeviceCount(&count) != cudaSuccess)
+	if (tsw_cuda_status() != TSW_OK || ALSO_CUDA(TSW_OK, cudaGetDeviceCount(&count)) != TSW_OK)
 		return 0;
 	return count;
 }
@@ -55,8 +55,7 @@ tsw_status tsw_device_alloc(size_t nbytes, void **p)
 		return tsw_fail(TSW_ERR_NO_MEMORY, "the device has no %zu bytes in one piece",
 				nbytes);
 	}
-	TRY_CUDA(error);
-	return TSW_OK;
+	return tsw_cuda_also(TSW_OK, error, "cudaMalloc");
 }
 
 tsw_status tsw_device_free(void *p)
@@ -92,14 +91,12 @@ tsw_status tsw_device_timed(tsw_status (*work)(void *arg), void *arg, double *ti
 	tsw_status status;
 
 	TRY_CUDA(cudaEventCreate(&begin));
-	if (cudaEventCreate(&end) != cudaSuccess) {
-		cudaEventDestroy(begin);
-		return tsw_fail(TSW_ERR_CUDA, "cudaEventCreate failed");
+	status = ALSO_CUDA(TSW_OK, cudaEventCreate(&end));
+	if (status == TSW_OK) {
+		status = timed(begin, end, work, arg, time_ms);
+		status = ALSO_CUDA(status, cudaEventDestroy(end));
 	}
-	status = timed(begin, end, work, arg, time_ms);
-	cudaEventDestroy(begin);
-	cudaEventDestroy(end);
-	return status;
+	return ALSO_CUDA(status, cudaEventDestroy(begin));
 }
 
 #else

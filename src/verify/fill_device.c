@@ -8,6 +8,7 @@
 #include "../../kernels/verify.h"
 #include "../cuda/runtime.h"
 #include "curand.h"
+#include "device.h"
 
 /* Bytes of the buffer, on the device, through which cuRAND fills what is no whole aligned word. */
 #define STAGE_BYTES ((size_t)4 << 20)
@@ -59,11 +60,9 @@ static tsw_status fill_staged(const struct tsw_curand *curand, tsw_curand_genera
 
 	if (left == 0)
 		return TSW_OK;
-	TRY_CUDA(cudaMalloc(&stage, left < STAGE_BYTES ? left + VECTOR_BYTES : STAGE_BYTES));
+	TRY(tsw_device_alloc(left < STAGE_BYTES ? left + VECTOR_BYTES : STAGE_BYTES, &stage));
 	status = copy_staged(curand, generator, a, from, nbytes, stage, stream);
-	if (cudaFree(stage) != cudaSuccess && status == TSW_OK)
-		status = tsw_fail(TSW_ERR_CUDA, "cudaFree failed after a fill");
-	return status;
+	return ALSO_CUDA(status, cudaFree(stage));
 }
 
 static tsw_status fill_by_generator(const struct tsw_curand *curand, tsw_curand_generator generator,
