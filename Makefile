@@ -306,7 +306,9 @@ plots: ## draw docs/img/*.svg from bench/results/*.jsonl with gnuplot
 CHECK_LIBS   ?= $(shell pkg-config --libs check 2>/dev/null || echo -lcheck_pic -lsubunit -lrt -lm -pthread)
 CHECK_CFLAGS ?= $(shell pkg-config --cflags check 2>/dev/null)
 
-$(OBJ)/tests/%.c.o: BASE_CFLAGS += $(CHECK_CFLAGS) -Isrc -Ikernels -Itests/support -Itests/simt
+# Declarations of the CUDA runtime for tests that play it, where CUDA's own are not installed.
+FAKE_INCLUDE := $(if $(filter 0,$(HAVE_CUDA)),-isystem tests/fakecuda/include)
+$(OBJ)/tests/%.c.o: BASE_CFLAGS += $(CHECK_CFLAGS) -Isrc -Ikernels -Itests/support -Itests/simt -Itests $(FAKE_INCLUDE)
 # Kernel text announces each load and store to tests/simt/trace.c; no ThreadSanitizer is linked.  Not
 # under clang, which announces loads that it hoists above the conditions that allow them.
 $(OBJ)/tests/simt/kernels.c.o $(OBJ)/tests/simt/faulty.c.o: BASE_CFLAGS += $(if $(SANITIZE)$(CLANG),,-fsanitize=thread)
@@ -334,6 +336,28 @@ FUZZ_O := $(call objects,$(filter-out tests/fuzz/entry.c,$(wildcard tests/fuzz/*
 FUZZ_LDFLAGS := -Wl,--wrap=complain
 $(BUILD)/tests/test_corpus: $(FUZZ_O)
 $(BUILD)/tests/test_corpus: BASE_LDFLAGS += $(FUZZ_LDFLAGS)
+
+# The device engine on a fake of the CUDA runtime (tests/fakecuda): the same sources in every build,
+# compiled as where CUDA is built in.
+FAKED_C      := src/cuda/checksum.c src/cuda/runtime.c src/cuda/transpose.c $(VERIFY_C)
+
+$(OBJ)/faked/%.c.o: %.c Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_CFLAGS) -UTSW_HAVE_CUDA -DTSW_HAVE_CUDA=1 $(FAKE_INCLUDE) -c -o $@ $<
+
+$(BUILD)/tests/test_cuda_faults: $(call objects,tests/test_cuda_faults.c $(SUPPORT_C) $(wildcard tests/fakecuda/*.c tests/simt/*.c)) \
+		$(FAKED_C:%=$(OBJ)/faked/%.o) $(STATIC)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -o $@ $(filter %.o,$^) $(STATIC) $(BASE_LDFLAGS) $(CHECK_LIBS) -lm -lpthread -ldl
+
+# What test_device_memory counts.
+COUNTED := cudaMalloc cudaMallocAsync cudaMallocFromPoolAsync cudaMallocManaged cudaMallocHost cudaHostAlloc \
+	cudaHostRegister cudaMallocPitch cudaFree cudaFreeAsync cudaFreeHost cudaStreamCreate \
+	cudaStreamCreateWithFlags cudaStreamCreateWithPriority cudaEventCreate cudaEventCreateWithFlags \
+	cudaDeviceSynchronize cudaStreamSynchronize cudaEventSynchronize
+$(BUILD)/tests/test_device_memory: BASE_LDFLAGS += $(COUNTED:%=-Wl,--wrap=%)
 
 .PHONY: tests
 tests: $(TESTS) $(MPI_TESTS) $(NCCL_TESTS) all ## build the test programs

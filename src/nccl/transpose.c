@@ -240,8 +240,5 @@ tsw_status tsw_nccl_transpose(void *a, size_t ld, size_t elem_size, const tsw_di
 	TRY_CUDA(cudaSetDevice(c.m.device));
 	status = run(&c, a, dist, stage_bytes);
 	tsw_member_close(&c.m, &status);
-	if (cudaSetDevice(before) != cudaSuccess && status == TSW_OK)
-		status = tsw_fail(TSW_ERR_CUDA, "cudaSetDevice(%d) failed after the transpose",
-				  before);
-	return status;
+	return ALSO_CUDA(status, cudaSetDevice(before));
 }

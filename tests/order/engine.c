@@ -19,6 +19,11 @@ tsw_status order_report(cudaError_t error, const char *call)
 	return tsw_fail(TSW_ERR_CUDA, "%s: error %d", call, (int)error);
 }
 
+tsw_status order_also(tsw_status status, cudaError_t error, const char *call)
+{
+	return status == TSW_OK && error != cudaSuccess ? order_report(error, call) : status;
+}
+
 tsw_status order_reach(const void *p, const char *name, void **address)
 {
 	(void)name;

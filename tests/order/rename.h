@@ -32,6 +32,7 @@
 #define cudaFreeHost order_host_free
 
 #define tsw_cuda_fail order_report
+#define tsw_cuda_also order_also
 #define tsw_cuda_reach order_reach
 #define tsw_cuda_launch order_launch
 #define tsw_cuda_grid order_grid
