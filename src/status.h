@@ -10,10 +10,10 @@
 tsw_status tsw_fail(tsw_status status, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* True while this thread has a detail.  The model spares every small call the search for the
- * thread's block; four bytes fit in what loaders keep free for it. */
-extern _Thread_local int tsw_failed
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+/* True while this thread has a detail.  In no static TLS model: that would bind all thread-local
+ * storage of the library, the CUDA runtime's 4 KiB too, to what loaders keep free, and a program
+ * that loads it late, such as Python, could not. */
+extern _Thread_local int tsw_failed __attribute__((visibility("hidden")));
 
 /* Every entry point begins with this: an earlier call's detail is forgotten. */
 static inline void tsw_forget_failure(void)

@@ -58,6 +58,11 @@ exported_symbols() {
 		diff tests/exports.txt -
 }
 
+# A static TLS model anywhere would bind all of the library's thread-local storage.
+loads_late() {
+	! readelf -d "$BUILD/libtileswap.so" | grep STATIC_TLS
+}
+
 # What libtileswap itself exports; the other headers are of libraries of their own.
 core_headers() {
 	find src -maxdepth 1 -name '*.h' -name 'tileswap*' ! -name tileswap_mpi.h ! -name tileswap_nccl.h
@@ -100,6 +105,7 @@ if grep -q __asan_init < <(nm -D "$BUILD/libtileswap.so" 2>/dev/null); then
 fi
 
 check "exported symbols = tests/exports.txt" exported_symbols
+check "thread-local storage that a program may load late" loads_late
 check "TSW_API declarations = tests/exports.txt" declared_symbols
 check "global names carry the prefix" global_names
 check "docs/API.md is of this header" api_document
