@@ -3,51 +3,86 @@
 
 #include "digest.cuh"
 
-#define WORDS_KERNEL tsw_digest_1
-#define WORDS_SIZE 1
-#include "digest_words.cuh"
+#define BYTES_KERNEL tsw_digest_1
+#define BYTES_VECTOR 0
+#include "digest_bytes.cuh"
 
-#define WORDS_KERNEL tsw_digest_2
-#define WORDS_SIZE 2
-#include "digest_words.cuh"
+#define BYTES_KERNEL tsw_digest_1_vector
+#define BYTES_VECTOR 1
+#include "digest_bytes.cuh"
 
-#define WORDS_KERNEL tsw_digest_4
-#define WORDS_SIZE 4
-#include "digest_words.cuh"
+#define HALVES_KERNEL tsw_digest_2
+#define HALVES_VECTOR 0
+#include "digest_halves.cuh"
 
-#define WORDS_KERNEL tsw_digest_8
-#define WORDS_SIZE 8
-#include "digest_words.cuh"
+#define HALVES_KERNEL tsw_digest_2_vector
+#define HALVES_VECTOR 1
+#include "digest_halves.cuh"
 
-#define WORDS_KERNEL tsw_digest_16
-#define WORDS_SIZE 16
-#include "digest_words.cuh"
+#define LIMBS_KERNEL tsw_digest_4
+#define LIMBS_SIZE 4
+#define LIMBS_VECTOR 0
+#include "digest_limbs.cuh"
+
+#define LIMBS_KERNEL tsw_digest_4_vector
+#define LIMBS_SIZE 4
+#define LIMBS_VECTOR 1
+#include "digest_limbs.cuh"
+
+#define LIMBS_KERNEL tsw_digest_8
+#define LIMBS_SIZE 8
+#define LIMBS_VECTOR 0
+#include "digest_limbs.cuh"
+
+#define LIMBS_KERNEL tsw_digest_8_vector
+#define LIMBS_SIZE 8
+#define LIMBS_VECTOR 1
+#include "digest_limbs.cuh"
+
+#define LIMBS_KERNEL tsw_digest_16
+#define LIMBS_SIZE 16
+#define LIMBS_VECTOR 0
+#include "digest_limbs.cuh"
+
+#define LIMBS_KERNEL tsw_digest_16_vector
+#define LIMBS_SIZE 16
+#define LIMBS_VECTOR 1
+#include "digest_limbs.cuh"
 
 #define SMALL_KERNEL tsw_digest_3
-#define SMALL_LIMBS 1
-#define SMALL_COLS 4
 #define SMALL_SIZE 3
+#define SMALL_UNIT uint8_t
 #include "digest_small.cuh"
 
-#define SMALL_KERNEL tsw_digest_5_to_7
-#define SMALL_LIMBS 2
-#define SMALL_COLS 1
-#define SMALL_SIZE 0
+#define SMALL_KERNEL tsw_digest_6
+#define SMALL_SIZE 6
+#define SMALL_UNIT uint16_t
 #include "digest_small.cuh"
 
-#define SMALL_KERNEL tsw_digest_9_to_12
-#define SMALL_LIMBS 3
-#define SMALL_COLS 1
-#define SMALL_SIZE 0
+#define SMALL_KERNEL tsw_digest_12
+#define SMALL_SIZE 12
+#define SMALL_UNIT uint32_t
 #include "digest_small.cuh"
 
-#define SMALL_KERNEL tsw_digest_13_to_15
-#define SMALL_LIMBS 4
-#define SMALL_COLS 1
-#define SMALL_SIZE 0
+#define SMALL_KERNEL tsw_digest_24
+#define SMALL_SIZE 24
+#define SMALL_UNIT uint64_t
 #include "digest_small.cuh"
 
-#define WIDE_CHUNKS 36 /* what static shared memory has room for; a multiple of WIDE_LOADED */
+#define WIDE_KERNEL tsw_digest_wide_1
+#define WIDE_UNIT uint8_t
+#include "digest_wide.cuh"
+
+#define WIDE_KERNEL tsw_digest_wide_2
+#define WIDE_UNIT uint16_t
+#include "digest_wide.cuh"
+
+#define WIDE_KERNEL tsw_digest_wide_4
+#define WIDE_UNIT uint32_t
+#include "digest_wide.cuh"
+
+#define WIDE_KERNEL tsw_digest_wide_8
+#define WIDE_UNIT uint64_t
 #include "digest_wide.cuh"
 
 __device__ struct tsw_digest_slot tsw_digest_slot_pool[TSW_DIGEST_SLOTS];
@@ -57,77 +92,48 @@ const void *tsw_digest_slots(void)
 	return (const void *)tsw_digest_slot_pool;
 }
 
-/* How a kernel cuts rows into strips. */
-enum digest_cut { DIGEST_BYTES, DIGEST_COLUMNS, DIGEST_CHUNKS };
-
-/* The first row that fits is taken.  `align` is that of all rows, if the kernel needs it; vectors
- * are the bytes that it loads together; tile is the columns of a strip that is cut by columns. */
+/* The first row that fits is taken.  elem_size 0 stands for any; tile is the columns of a strip. */
 static const struct digest_choice {
-	uint64_t size_min, size_max;
-	uint32_t align, vector;
-	enum digest_cut cut;
+	uint64_t elem_size, alignment;
 	struct tsw_kernel kernel;
 } digest_choices[] = {
-#define DIGEST_CHOICE(name, kernel, tile)                                                          \
-	{                                                                                          \
-		name, (const void *)kernel, DIGEST_THREADS, 1, tile, 0                             \
-	}
-	{1, 1, 1, DIGEST_ALIGN, DIGEST_BYTES, DIGEST_CHOICE("digest1", tsw_digest_1, 0)},
-	{2, 2, 2, DIGEST_ALIGN, DIGEST_BYTES, DIGEST_CHOICE("digest2", tsw_digest_2, 0)},
-	{3, 3, 1, 4, DIGEST_COLUMNS, DIGEST_CHOICE("digest3", tsw_digest_3, 4 * DIGEST_THREADS)},
-	{4, 4, 4, DIGEST_ALIGN, DIGEST_BYTES, DIGEST_CHOICE("digest4", tsw_digest_4, 0)},
-	{5, 7, 1, 4, DIGEST_COLUMNS, DIGEST_CHOICE("digest5", tsw_digest_5_to_7, DIGEST_THREADS)},
-	{8, 8, 8, DIGEST_ALIGN, DIGEST_BYTES, DIGEST_CHOICE("digest8", tsw_digest_8, 0)},
-	{9, 12, 1, 4, DIGEST_COLUMNS, DIGEST_CHOICE("digest9", tsw_digest_9_to_12, DIGEST_THREADS)},
-	{13, 15, 1, 4, DIGEST_COLUMNS,
-	 DIGEST_CHOICE("digest13", tsw_digest_13_to_15, DIGEST_THREADS)},
-	{16, 16, 16, DIGEST_ALIGN, DIGEST_BYTES, DIGEST_CHOICE("digest16", tsw_digest_16, 0)},
-	{16, 49, 1, 16, DIGEST_CHUNKS, DIGEST_CHOICE("digest_single", tsw_digest_single, 0)},
-	{50, UINT64_MAX, 1, 16, DIGEST_CHUNKS, DIGEST_CHOICE("digest_wide", tsw_digest_wide, 0)},
+	{1, 4, {"digest1v", (const void *)tsw_digest_1_vector, DIGEST_THREADS, 1, 1024}},
+	{1, 1, {"digest1", (const void *)tsw_digest_1, DIGEST_THREADS, 1, 1024}},
+	{2, 8, {"digest2v", (const void *)tsw_digest_2_vector, DIGEST_THREADS, 1, 1024}},
+	{2, 2, {"digest2", (const void *)tsw_digest_2, DIGEST_THREADS, 1, 1024}},
+	{4, 16, {"digest4v", (const void *)tsw_digest_4_vector, DIGEST_THREADS, 1, 1024}},
+	{4, 4, {"digest4", (const void *)tsw_digest_4, DIGEST_THREADS, 1, 1024}},
+	{8, 16, {"digest8v", (const void *)tsw_digest_8_vector, DIGEST_THREADS, 1, 512}},
+	{8, 8, {"digest8", (const void *)tsw_digest_8, DIGEST_THREADS, 1, 512}},
+	{16, 16, {"digest16v", (const void *)tsw_digest_16_vector, DIGEST_THREADS, 1, 256}},
+	{16, 8, {"digest16", (const void *)tsw_digest_16, DIGEST_THREADS, 1, 256}},
+	{3, 1, {"digest3", (const void *)tsw_digest_3, DIGEST_THREADS, 1, 256}},
+	{6, 2, {"digest6", (const void *)tsw_digest_6, DIGEST_THREADS, 1, 256}},
+	{12, 4, {"digest12", (const void *)tsw_digest_12, DIGEST_THREADS, 1, 256}},
+	{24, 8, {"digest24", (const void *)tsw_digest_24, DIGEST_THREADS, 1, 256}},
+	{0, 8, {"digest_wide8", (const void *)tsw_digest_wide_8, DIGEST_THREADS, 1, 0}},
+	{0, 4, {"digest_wide4", (const void *)tsw_digest_wide_4, DIGEST_THREADS, 1, 0}},
+	{0, 2, {"digest_wide2", (const void *)tsw_digest_wide_2, DIGEST_THREADS, 1, 0}},
+	{0, 1, {"digest_wide1", (const void *)tsw_digest_wide_1, DIGEST_THREADS, 1, 0}},
 };
 
 #define DIGEST_CHOICES (sizeof digest_choices / sizeof *digest_choices)
 
-/* The largest power of two, at most `most`, that divides x. */
-static uint32_t power_in(uint64_t x, uint32_t most)
+const struct tsw_kernel *tsw_kernel_digest(uint64_t elem_size, uint64_t alignment, uint32_t *strip)
 {
-	while (x % most)
-		most /= 2;
-	return most;
-}
-
-const struct tsw_kernel *tsw_kernel_digest(struct tsw_digest_task *p)
-{
-	const uint64_t rows = (uint64_t)(uintptr_t)p->base | p->stride;
 	const struct digest_choice *c = digest_choices;
 
-	while (p->elem_size < c->size_min || p->elem_size > c->size_max || rows % c->align)
+	while (!((c->elem_size == elem_size ||
+		  (c->elem_size == 0 && elem_size % c->alignment == 0)) &&
+		 alignment % c->alignment == 0))
 		c++;
-	p->strip = c->kernel.tile;
-	p->chunks = 0;
-	p->step_log = 0;
-	while ((p->stride << p->step_log) % c->vector)
-		p->step_log++;
-	if (c->cut == DIGEST_BYTES) { /* and what may lie left of a row */
-		p->strips = tsw_tile_count(p->n * p->elem_size + DIGEST_ALIGN -
-						   power_in(rows, DIGEST_ALIGN),
-					   DIGEST_STRIP);
-		return &c->kernel;
+	*strip = c->kernel.tile;
+	if (*strip == 0) { /* as many whole elements as there are threads for their units */
+		*strip = (uint32_t)(DIGEST_THREADS * c->alignment / elem_size);
+		if (*strip == 0)
+			*strip = 1;
 	}
-	if (c->cut == DIGEST_CHUNKS) {
-		p->chunks =
-			tsw_tile_count(p->elem_size + 16 - power_in(rows | p->elem_size, 16), 64);
-		p->strip = p->chunks < WIDE_CHUNKS ? (uint32_t)(WIDE_CHUNKS / p->chunks) : 1;
-	}
-	p->strips = tsw_tile_count(p->n, p->strip);
 	return &c->kernel;
-}
-
-uint64_t tsw_digest_blocks(const struct tsw_digest_task *p)
-{
-	const uint64_t step = (uint64_t)1 << p->step_log;
-
-	return p->strips * step * tsw_tile_count(tsw_tile_count(p->n, step), p->band_rows);
 }
 
 const struct tsw_kernel *tsw_kernel_digest_at(unsigned index)

@@ -17,12 +17,11 @@ struct tsw_digest_slot {
 /* Slots of each device; one is claimed for each call in flight.  The bits of a 64-bit number. */
 #define TSW_DIGEST_SLOTS 64
 
-/* Rows that a block takes at most: a multiple of 16, and few enough that no sum overflows. */
+/* Rows that a block takes at most: a multiple of 8, and few enough that no sum overflows. */
 #define TSW_DIGEST_ROWS 512
 
-/* The parameter of every checksum kernel.  Rows fall into 2^step_log classes by their number's
- * remainder, and a band is made of rows of one class.  Block b of the launch takes block
- * k = first + b of the matrix: strips lie side by side, then come classes, then bands. */
+/* The parameter of every checksum kernel.  Block b of the launch takes block k = first + b of the
+ * matrix: band k / strips of band_rows rows, strip k % strips of columns. */
 struct tsw_digest_task {
 	const char *base;
 	struct tsw_digest_slot *slot;
@@ -31,18 +30,13 @@ struct tsw_digest_task {
 	uint64_t elem_size;	     /* bytes */
 	uint64_t row_seed, col_seed; /* streams of rows and columns */
 	uint64_t first, strips;
-	uint64_t chunks;    /* that an element of digest_wide.cuh can take */
-	uint32_t band_rows; /* a multiple of 16, at most TSW_DIGEST_ROWS */
-	uint32_t strip;	    /* columns of a strip, if it is made of whole elements */
-	uint32_t step_log;
+	uint32_t band_rows; /* a multiple of 8, at most TSW_DIGEST_ROWS */
+	uint32_t strip;	    /* columns of a strip */
 };
 
-/* The kernel for the matrix of p: base, n, stride and elem_size are given, base and stride
- * multiples of the element's unit; fills in strips, chunks, strip and step_log.  Never NULL. */
-const struct tsw_kernel *tsw_kernel_digest(struct tsw_digest_task *p);
-
-/* Blocks of the matrix, once band_rows is known, too. */
-uint64_t tsw_digest_blocks(const struct tsw_digest_task *p);
+/* The kernel for elements of `elem_size` bytes where base and stride are multiples of `alignment`,
+ * itself a multiple of the element's unit.  Never NULL; *strip becomes the columns of a strip. */
+const struct tsw_kernel *tsw_kernel_digest(uint64_t elem_size, uint64_t alignment, uint32_t *strip);
 
 /* Number `index` of all those kernels, for tests; NULL past the last. */
 const struct tsw_kernel *tsw_kernel_digest_at(unsigned index);

@@ -117,20 +117,4 @@ TSW_MAP uint64_t tsw_join_pieces(uint64_t s0, uint64_t s1, uint64_t s2)
 			 tsw_shift_p(tsw_mod_p(s2), 41));
 }
 
-/* The same in two, weight = w0 + w1 2^31: room for 512 products with numbers of 24 bits. */
-TSW_MAP uint32_t tsw_half0(uint64_t weight)
-{
-	return (uint32_t)weight & 0x7fffffff;
-}
-
-TSW_MAP uint32_t tsw_half1(uint64_t weight)
-{
-	return (uint32_t)(weight >> 31);
-}
-
-TSW_MAP uint64_t tsw_join_halves(uint64_t s0, uint64_t s1)
-{
-	return tsw_mod_p(tsw_mod_p(s0) + tsw_shift_p(tsw_mod_p(s1), 31));
-}
-
 #endif /* TSW_DIGEST_MATH_H */
