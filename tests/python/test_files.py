@@ -92,7 +92,15 @@ def test_an_exception_in_progress_comes_out(tmp_path):
     assert (np.load(path) == x.T).all()
 
 
-def test_ctrl_c(tmp_path):
+@pytest.fixture
+def interruptible():
+    """A shell's background jobs ignore Ctrl-C, and so would Python."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c(tmp_path, interruptible):
     path, x, options = big(tmp_path)
     assert threading.current_thread() is threading.main_thread()
     calls = []
