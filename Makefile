@@ -198,7 +198,7 @@ $(BUILD)/tileswap-bench: $(call objects,$(BENCH_C) $(BENCH_CU)) $(VERIFY_O) $(ST
 # Compiled by what mpicc stands for, but with our compiler.
 MPI_CC := OMPI_CC='$(CC)' MPICH_CC='$(CC)' $(MPICC)
 
-$(OBJ)/src/mpi/%.c.o $(OBJ)/src/cli_dist/%.c.o $(OBJ)/tests/mpi/%.c.o $(OBJ)/bench/dist/%.c.o: CC := $(MPI_CC)
+$(OBJ)/src/mpi/%.c.o $(OBJ)/src/cli_dist/%.c.o $(OBJ)/tests/mpi/%.c.o $(OBJ)/bench/dist/%.c.o: override CC := $(MPI_CC)
 
 .PHONY: mpi
 mpi: $(MPI_STATIC) $(if $(MPI_C),$(BUILD)/libtileswap_mpi.so) $(DIST)

@@ -349,8 +349,21 @@ void tsw_member_close(struct tsw_member *m, tsw_status *status)
 	}
 }
 
+/* After a failure: what is queued anywhere may still write into any member's staging. */
+static void settle(struct tsw_team *team, tsw_status *status)
+{
+	for (uint32_t r = 0; team->members && r < team->count; r++) {
+		if (!team->members[r].work)
+			continue;
+		note(cudaSetDevice(team->members[r].device), "cudaSetDevice", status);
+		note(cudaDeviceSynchronize(), "cudaDeviceSynchronize", status);
+	}
+}
+
 tsw_status tsw_team_end(struct tsw_team *team, tsw_status status)
 {
+	if (status != TSW_OK)
+		settle(team, &status);
 	for (uint32_t r = 0; team->members && r < team->count; r++)
 		tsw_member_close(&team->members[r], &status);
 	free(team->members);
