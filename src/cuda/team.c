@@ -362,6 +362,12 @@ static void settle(struct tsw_team *team, tsw_status *status)
 
 tsw_status tsw_team_end(struct tsw_team *team, tsw_status status)
 {
+	/* Pinned staging is freed by the host, and not before everybody's copies through it are
+	 * done. */
+	for (uint32_t r = 0; team->members && r < team->count && status == TSW_OK; r++)
+		if (team->members[r].own && team->members[r].host)
+			note(cudaStreamSynchronize(team->members[r].caller),
+			     "cudaStreamSynchronize", &status);
 	if (status != TSW_OK)
 		settle(team, &status);
 	for (uint32_t r = 0; team->members && r < team->count; r++)
