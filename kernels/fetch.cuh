@@ -12,7 +12,7 @@
 
 #include "device.cuh"
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(TSW_NO_BULK)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define TSW_BULK 1
 #define TSW_BULK_BARRIER(name) __shared__ uint64_t name[1]
 #else

@@ -5,9 +5,9 @@
  * it in shared memory as it is, so that row e lies there at its own misalignment m(e):
  *
  *     global    ..|.......abc|defghijk|lmno.......|..        | every 16 bytes
- *     shared      |.......abc|defghijk|lmno.......|          what lies left of a and right of o
- * belongs
- *                  <-m(e)->                                  to others, is never looked at
+ *     shared      |.......abc|defghijk|lmno.......|          what lies left of a and
+ *                  <-m(e)->                                  right of o belongs to
+ *                                                            others: never looked at
  *
  * Stores gather one column of a tile for each row of the other place.  A warp writes a row, its
  * lanes laid out by the 128-byte lines of memory, so that a row costs one request for every line

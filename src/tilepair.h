@@ -72,9 +72,11 @@ TSW_MAP struct tsw_pair tsw_pair_at(uint64_t k)
 /* The same pairs in another order, for caches that want neighbouring columns close in time: the
  * columns are taken `group` at a time, and within a group the walk goes row by row.
  *
- *     group = 2:   0   1 |  3   4 | 10        columns 0, 1, then 2, 3, then 4; a group begins at
- * the .   2 |  5   6 | 11        number that its first column has in the plain order .   . |  7   8
- * | 12 .   . |  .   9 | 13 .   . |  .   . | 14
+ *     group = 2:   0   1 |  3   4 | 10        columns 0, 1, then 2, 3, then 4;
+ *                  .   2 |  5   6 | 11        a group begins at the number that
+ *                  .   . |  7   8 | 12        its first column has in the plain
+ *                  .   . |  .   9 | 13        order
+ *                  .   . |  .   . | 14
  *
  * group = 1 is the plain order. */
 TSW_MAP struct tsw_pair tsw_pair_at_grouped(uint64_t k, uint32_t tiles, uint32_t group)

@@ -18,19 +18,7 @@
 
 #if TSW_HAVE_CUDA
 
-#include <cuda_runtime_api.h>
-
-#define CUDA(call)                                                                                 \
-	do {                                                                                       \
-		cudaError_t error_ = (call);                                                       \
-		ck_assert_msg(error_ == cudaSuccess, "%s: %s", #call, cudaGetErrorString(error_)); \
-	} while (0)
-
-#define NEED_GPU()                                                                                 \
-	do {                                                                                       \
-		if (tsw_cuda_status() != TSW_OK)                                                   \
-			tsw_skip_gpu(tsw_last_error());                                            \
-	} while (0)
+#include "gpu.h"
 
 static int small(void)
 {

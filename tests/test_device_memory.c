@@ -11,7 +11,7 @@
 
 #if TSW_HAVE_CUDA
 
-#include <cuda_runtime_api.h>
+#include "gpu.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -51,18 +51,6 @@ COUNT(allocations, cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flag
 COUNT(waits, cudaDeviceSynchronize, (void), ())
 COUNT(waits, cudaStreamSynchronize, (cudaStream_t stream), (stream))
 COUNT(waits, cudaEventSynchronize, (cudaEvent_t event), (event))
-
-#define CUDA(call)                                                                                 \
-	do {                                                                                       \
-		cudaError_t error_ = (call);                                                       \
-		ck_assert_msg(error_ == cudaSuccess, "%s: %s", #call, cudaGetErrorString(error_)); \
-	} while (0)
-
-#define NEED_GPU()                                                                                 \
-	do {                                                                                       \
-		if (tsw_cuda_status() != TSW_OK)                                                   \
-			tsw_skip_gpu(tsw_last_error());                                            \
-	} while (0)
 
 /* ---- the calls ---------------------------------------------------------------------------------
  */

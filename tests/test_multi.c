@@ -15,21 +15,9 @@
 
 #if TSW_HAVE_CUDA
 
-#include <cuda_runtime_api.h>
+#include "gpu.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-
-#define CUDA(call)                                                                                 \
-	do {                                                                                       \
-		cudaError_t error_ = (call);                                                       \
-		ck_assert_msg(error_ == cudaSuccess, "%s: %s", #call, cudaGetErrorString(error_)); \
-	} while (0)
-
-#define NEED_GPU()                                                                                 \
-	do {                                                                                       \
-		if (tsw_cuda_status() != TSW_OK)                                                   \
-			tsw_skip_gpu(tsw_last_error());                                            \
-	} while (0)
 
 static int devices(void)
 {

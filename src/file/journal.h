@@ -9,8 +9,7 @@
  *
  *     record and A's bytes to the slot   -> sync RECORD
  *     B transposed over A                -> sync HALF     (covers the last step of the pair before)
- *     A transposed over B                                 (covered by the next pair's HALF, or
- * LAST)
+ *     A transposed over B                                 (covered by HALF of the next, or LAST)
  *
  * and a slot is overwritten only after the sync that covers its record's last step.  Coming back, a
  * record whose pair has B untouched begins again with the second line, and one whose A is already

@@ -2,16 +2,8 @@
 #ifndef TSW_MPI_AGREE_H
 #define TSW_MPI_AGREE_H
 
+#include "../dist/terms.h"
 #include "../tileswap_mpi.h"
-
-#define TSW_MOST_TERMS 16
-
-/* Numbers that must be the same on every rank, with the names of the arguments that they are. */
-struct tsw_terms {
-	unsigned count;
-	const char *name[TSW_MOST_TERMS];
-	uint64_t value[TSW_MOST_TERMS];
-};
 
 /* Can the calling rank make collective calls on `comm`?  The ranks cannot agree on this. */
 tsw_status tsw_mpi_usable(MPI_Comm comm);

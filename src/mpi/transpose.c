@@ -71,38 +71,12 @@ static tsw_status take_stage(struct call *c, size_t stage_bytes)
 	return TSW_OK;
 }
 
-static void add_term(struct tsw_terms *terms, const char *name, uint64_t value)
-{
-	terms->name[terms->count] = name;
-	terms->value[terms->count++] = value;
-}
-
-/* The arguments that must be alike, as they were given. */
-static struct tsw_terms terms_of(const tsw_dist *d, size_t elem_size, size_t stage_bytes)
-{
-	struct tsw_terms t = {0};
-
-	add_term(&t, "n", d->n);
-	add_term(&t, "mb", d->mb);
-	add_term(&t, "nb", d->nb);
-	add_term(&t, "nprow", (uint64_t)d->nprow);
-	add_term(&t, "npcol", (uint64_t)d->npcol);
-	add_term(&t, "rsrc", (uint64_t)d->rsrc);
-	add_term(&t, "csrc", (uint64_t)d->csrc);
-	add_term(&t, "rank_order", (uint64_t)d->rank_order);
-	add_term(&t, "storage", (uint64_t)d->storage);
-	add_term(&t, "elem_size", elem_size);
-	add_term(&t, "stage_bytes", stage_bytes);
-	return t;
-}
-
 /* A rank that fares ill may have no layout to compare. */
 static tsw_status agree(const struct call *c, tsw_status mine, const tsw_dist *dist,
 			size_t stage_bytes)
 {
-	const tsw_dist none = TSW_DIST_INIT;
 	const struct tsw_terms terms =
-		terms_of(mine == TSW_OK ? dist : &none, c->part.elem_size, stage_bytes);
+		tsw_terms_of(mine == TSW_OK ? dist : NULL, c->part.elem_size, stage_bytes);
 
 	return tsw_mpi_agree(c->part.comm, mine, &terms);
 }

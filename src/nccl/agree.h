@@ -3,16 +3,8 @@
 #define TSW_NCCL_AGREE_H
 
 #include "../cuda/runtime.h"
+#include "../dist/terms.h"
 #include "../tileswap_nccl.h"
-
-#define TSW_MOST_TERMS 16
-
-/* Numbers that must be the same on every rank, with the names of the arguments that they are. */
-struct tsw_terms {
-	unsigned count;
-	const char *name[TSW_MOST_TERMS];
-	uint64_t value[TSW_MOST_TERMS];
-};
 
 /* Collective, on `stream`, and waits for the answer.  `mine` is how this rank fares, with its
  * detail in tsw_last_error(), which a rank that fares ill keeps.  If another rank fares ill or a

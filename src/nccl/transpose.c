@@ -81,33 +81,6 @@ static tsw_status take_staging(struct call *c, size_t stage_bytes)
 	return TSW_OK;
 }
 
-static void add_term(struct tsw_terms *terms, const char *name, uint64_t value)
-{
-	terms->name[terms->count] = name;
-	terms->value[terms->count++] = value;
-}
-
-/* The arguments that must be alike; of a rank without a layout nothing is compared. */
-static struct tsw_terms terms_of(const tsw_dist *dist, size_t elem_size, size_t stage_bytes)
-{
-	const tsw_dist none = TSW_DIST_INIT;
-	const tsw_dist *const d = dist ? dist : &none;
-	struct tsw_terms t = {0};
-
-	add_term(&t, "n", d->n);
-	add_term(&t, "mb", d->mb);
-	add_term(&t, "nb", d->nb);
-	add_term(&t, "nprow", (uint64_t)d->nprow);
-	add_term(&t, "npcol", (uint64_t)d->npcol);
-	add_term(&t, "rsrc", (uint64_t)d->rsrc);
-	add_term(&t, "csrc", (uint64_t)d->csrc);
-	add_term(&t, "rank_order", (uint64_t)d->rank_order);
-	add_term(&t, "storage", (uint64_t)d->storage);
-	add_term(&t, "elem_size", elem_size);
-	add_term(&t, "stage_bytes", stage_bytes);
-	return t;
-}
-
 /* ---- exchanging ------------------------------------------------------------------------------ */
 
 static struct tsw_rect rect_of(const struct call *c, struct tsw_walk down, struct tsw_walk across)
@@ -210,7 +183,7 @@ static tsw_status queue_work(struct call *c)
 
 static tsw_status run(struct call *c, void *a, const tsw_dist *dist, size_t stage_bytes)
 {
-	const struct tsw_terms terms = terms_of(dist, c->elem_size, stage_bytes);
+	const struct tsw_terms terms = tsw_terms_of(dist, c->elem_size, stage_bytes);
 	tsw_status status;
 
 	/* Without streams nothing can be agreed. */

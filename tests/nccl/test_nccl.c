@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cuda_runtime_api.h>
+#include "gpu.h"
 
 #include "matrices.h"
 #include "parts.h"
@@ -14,18 +14,6 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define MOST_RANKS 8
-
-#define CUDA(call)                                                                                 \
-	do {                                                                                       \
-		cudaError_t error_ = (call);                                                       \
-		ck_assert_msg(error_ == cudaSuccess, "%s: %s", #call, cudaGetErrorString(error_)); \
-	} while (0)
-
-#define NEED_GPU()                                                                                 \
-	do {                                                                                       \
-		if (tsw_cuda_status() != TSW_OK)                                                   \
-			tsw_skip_gpu(tsw_last_error());                                            \
-	} while (0)
 
 static int devices(void)
 {

@@ -11,9 +11,9 @@
  *   - a kernel takes ONE plain structure by value and returns void; `__global__` and `__device__`
  *     functions may be static or not; device functions are `static __device__` or inline;
  *   - shared memory is declared inside a function, one array a declaration, each declaration a
- *     statement of its own, without initialiser: `__shared__ T a[32][33];`.  Dynamic shared memory
- * is declared by TSW_DYNAMIC_SHARED(type, name), which is `extern __shared__ type name[]` under
- * nvcc (kernels/device.cuh defines it there);
+ *     statement of its own, without initialiser: `__shared__ T a[32][33];`.  Dynamic shared
+ *     memory is declared by TSW_DYNAMIC_SHARED(type, name), which under nvcc is
+ *     `extern __shared__ type name[]` (kernels/device.cuh defines it there);
  *   - no spinning on memory that another thread writes: a fiber runs until it waits or ends;
  *   - intrinsics: those below.  A new one is added here, with its exact meaning.
  *
