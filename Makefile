@@ -395,10 +395,10 @@ $(BUILD)/fuzzer: $(FUZZ_O) $(call objects,tests/fuzz/entry.c $(SUPPORT_C)) $(VER
 	$(Q)$(CC) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(STATIC) $(BASE_LDFLAGS) $(FUZZ_LDFLAGS) $(CHECK_LIBS) $(LIBS) -ldl
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for SECONDS (60), by clang's libFuzzer and sanitizers (FUZZ_CLANG)
+fuzz: ## every fuzz target for SECONDS (60) from SEED (a new one), by clang's libFuzzer and sanitizers (FUZZ_CLANG)
 	+$(Q)$(MAKE) $(BUILD)/fuzz/fuzzer CUDA=0 OPENMP=0 BUILD=$(BUILD)/fuzz CC=$(or $(FUZZ_CLANG),clang) \
 		SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-O1 -g'
-	$(Q)tests/fuzz.sh $(BUILD)/fuzz $(or $(SECONDS),60) $(TARGETS)
+	$(Q)SEED=$(or $(SEED),0) tests/fuzz.sh $(BUILD)/fuzz $(or $(SECONDS),60) $(TARGETS)
 
 .PHONY: check-mutants
 check-mutants: ## seed faults in a copy of the tree; every one must turn a suite red

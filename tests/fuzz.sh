@@ -7,6 +7,7 @@
 # BUILD holds the program `fuzzer`.  The stored inputs are read from tests/fuzz/corpus/TARGET; what is
 # found beside them stays in BUILD/corpus/TARGET for the next time, and an input that breaks something
 # in BUILD/broken.  WORKERS: targets at a time (default: one a processor).
+# SEED: the same inputs in the same order, from an empty BUILD/corpus (default 0: other ones each time).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -22,7 +23,7 @@ fuzz_one() {
 	mkdir -p "$build/corpus/$target" "$build/broken"
 	[ ! -f "tests/fuzz/$target.dict" ] || words=(-dict="tests/fuzz/$target.dict")
 	# The kernels that AddressSanitizer sees; a hang is 20 s on one input, a leak or more than 2 GiB an error too.
-	TILESWAP_ISA=c TSW_FUZZ=$target "$build/fuzzer" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
+	TILESWAP_ISA=c TSW_FUZZ=$target "$build/fuzzer" -seed="${SEED:-0}" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
 		-print_final_stats=1 -artifact_prefix="$build/broken/$target-" "${words[@]}" \
 		"$build/corpus/$target" "tests/fuzz/corpus/$target" >"$log" 2>&1
 	echo $? >"$2/$target.rc"

@@ -99,15 +99,17 @@ static int flip(unsigned char *header, size_t bytes, const struct tsw_npy *npy)
 {
 	const size_t old = npy->fortran ? 4 : 5, rest = npy->order_at + old;
 	const char *word = npy->fortran ? "False" : "True";
-	const size_t new_bytes = strlen(word);
+	const size_t new_bytes = strlen(word), behind = bytes - 1 - rest;
 
-	/* The last byte is a line feed; a space must stand before it to be spent. */
-	if (bytes < rest + 2 || header[bytes - 1] != '\n' || header[bytes - 2] != ' ')
+	if (header[bytes - 1] != '\n')
 		return -1;
+	if (new_bytes > old && (!behind || header[bytes - 2] != ' '))
+		return -1; /* no space to spend */
 	memmove(header + npy->order_at + new_bytes, header + rest,
-		bytes - 1 - rest - (npy->fortran ? 1 : 0));
+		behind - (new_bytes > old ? 1 : 0));
 	memcpy(header + npy->order_at, word, new_bytes);
-	header[bytes - 2] = npy->fortran ? header[bytes - 2] : ' ';
+	if (new_bytes < old)
+		header[bytes - 2] = ' ';
 	return 0;
 }
 

@@ -126,6 +126,33 @@ def numpy_files():
     check("npy: sizes, types, orders, flags", good)
 
 
+def npy_header_without_room():
+    """The header ends in no space, then in one: "False" is longer than "True"."""
+    data = os.urandom(9)
+
+    def write(order, spaces):
+        text = f"{{'descr': '|u1', 'fortran_order': {order}, 'shape': (3, 3)}}{' ' * spaces}\n".encode()
+        whole = b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text + data
+        with open("n.npy", "wb") as f:
+            f.write(whole)
+        return whole
+
+    def read():
+        with open("n.npy", "rb") as f:
+            return f.read()
+
+    full = write("True", 0)
+    refused("npy: no space for a longer word", tool("transpose", "n.npy", "--flag-only"), "no room")
+    check("npy: refused, it is as it was", read() == full)
+    longer, shorter = write("False", 0), write("True", 1)
+    for name, before, after in (("spends the last space", shorter, longer),
+                                ("needs no space to shorten", longer, shorter)):
+        with open("n.npy", "wb") as f:
+            f.write(before)
+        run = tool("transpose", "n.npy", "--flag-only")
+        check(f"npy: {name}", run.returncode == 0 and read() == after, run.stderr)
+
+
 def window():
     n, ld, size, offset = 31, 40, 3, 777
     span = ((n - 1) * ld + n) * size
@@ -179,5 +206,6 @@ safetensors()
 no_libhdf5()
 hdf5()
 numpy_files()
+npy_header_without_room()
 window()
 past_4_gib()
