@@ -30,14 +30,14 @@ enum { SWAP, SWAP_RAGGED, TURN, TURN_ROW, KERNELS };
 struct counted {
 	const struct tsw_isa *real;
 	struct tsw_isa isa;
-	struct tsw_kernel kernel[17];
+	struct tsw_microkernel kernel[17];
 	unsigned long calls[17][KERNELS], wide, copy;
 };
 
 static struct counted isas[COUNT_OF(isa_names)], *now; /* now: of the test that runs */
 static size_t isa_count;
 
-static const struct tsw_kernel *real_kernel(size_t width, int which)
+static const struct tsw_microkernel *real_kernel(size_t width, int which)
 {
 	__atomic_fetch_add(&now->calls[width][which], 1, __ATOMIC_RELAXED);
 	return now->real->kernel[width];
@@ -86,8 +86,8 @@ static void count_isa(struct counted *c, const struct tsw_isa *isa)
 			      .isa = {.name = isa->name, .wide = count_wide, .copy = count_copy}};
 	for (size_t width = 1; width <= 16; width++) {
 		c->kernel[width] =
-			(struct tsw_kernel){isa->kernel[width]->block, count_swap,
-					    count_swap_ragged, count_turn, count_turn_row};
+			(struct tsw_microkernel){isa->kernel[width]->block, count_swap,
+						 count_swap_ragged, count_turn, count_turn_row};
 		c->isa.kernel[width] = &c->kernel[width];
 	}
 }

@@ -47,7 +47,7 @@ static inline unsigned char *tsw_row_at(const struct tsw_row *row, size_t q)
 	return row->array ? row->array[q] : row->a + q * row->step;
 }
 
-struct tsw_kernel {
+struct tsw_microkernel {
 	size_t block; /* side in elements */
 	void (*swap)(const struct tsw_strip *s);
 
@@ -88,7 +88,7 @@ typedef void tsw_finish_rows(const struct tsw_epilogue *e, unsigned char *a, siz
 
 struct tsw_isa {
 	const char *name;
-	const struct tsw_kernel *kernel[17]; /* by width; [0] unused */
+	const struct tsw_microkernel *kernel[17]; /* by width; [0] unused */
 	tsw_swap_wide *wide;
 	tsw_copy_rows *copy;
 	tsw_finish_rows *finish;

@@ -14,7 +14,7 @@ enum tsw_order {
 
 struct tsw_plan {
 	const struct tsw_isa *isa;
-	const struct tsw_kernel *kernel; /* NULL: whole elements are swapped */
+	const struct tsw_microkernel *kernel; /* NULL: whole elements are swapped */
 	enum tsw_order order;
 	size_t block, tile;   /* sides in elements; a tile is a whole number of blocks */
 	size_t width, stride; /* bytes of an element, bytes from row to row */

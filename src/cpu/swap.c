@@ -15,7 +15,7 @@
 /* rows x cols elements at a, cols x rows at b; cut into tiles of at most tile x tile. */
 struct windows {
 	const struct tsw_isa *isa;
-	const struct tsw_kernel *kernel; /* NULL: whole elements are swapped */
+	const struct tsw_microkernel *kernel; /* NULL: whole elements are swapped */
 	unsigned char *a, *b;
 	size_t sa, sb, rows, cols, width;
 	size_t block, tile;
