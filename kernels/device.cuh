@@ -12,10 +12,6 @@
 #define TSW_DYNAMIC_SHARED(type, name) extern __shared__ __align__(1024) type name[]
 #endif
 
-/* Blocks that keep a large GPU busy; a matrix too small for so many is cut into smaller tiles. */
-#define TSW_ENOUGH_BLOCKS 132
-#define TSW_ENOUGH_SMALL_BLOCKS 512 /* of kernels that have several of a multiprocessor */
-
 /* Bytes that a GPU reads here although their values are dropped: tests/simt, which then does not
  * read them, looks whether it may.  Bytes before the memory, back to a multiple of 16, it may. */
 #ifndef TSW_READS

@@ -37,7 +37,7 @@ int tsw_kernel_realigned(struct tsw_tiles *p, uint64_t count, unsigned elem_size
 			.overlaps = 1,
 		};
 		found = 1;
-		if (tsw_pair_count(tsw_tile_count(p->n, side)) >= TSW_ENOUGH_BLOCKS / count)
+		if (tsw_busy(p->n, count, side, TSW_ENOUGH_BLOCKS))
 			break;
 	}
 	if (!found)

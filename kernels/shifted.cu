@@ -10,11 +10,6 @@ static uint32_t smaller(uint32_t side)
 	return side - (side > 32 ? 8 : side > 8 ? 4 : 1);
 }
 
-static int busy(const struct tsw_tiles *p, uint64_t count, uint32_t side)
-{
-	return tsw_pair_count(tsw_tile_count(p->n, side)) >= TSW_ENOUGH_BLOCKS / count;
-}
-
 static struct tsw_kernel kernel_of(const void *entry, unsigned threads, uint32_t side,
 				   uint32_t elem_size, unsigned unit)
 {
@@ -59,7 +54,7 @@ static int one_unit(struct tsw_tiles *p, uint64_t count, unsigned unit, unsigned
 		*kernel = k;
 		kernel->tile = tsw_side(p->n, count, side, table[i].blocks);
 		found = 1;
-		if (busy(p, count, side))
+		if (tsw_busy(p->n, count, side, TSW_ENOUGH_BLOCKS))
 			break;
 	}
 	return found;
@@ -89,7 +84,7 @@ static int many_units(struct tsw_tiles *p, uint64_t count, unsigned unit, unsign
 
 	while (side > 1 && tsw_shifted_layout(side, bytes, unit).bytes > room)
 		side = smaller(side);
-	while (side > 32 && !busy(p, count, side))
+	while (side > 32 && !tsw_busy(p->n, count, side, TSW_ENOUGH_BLOCKS))
 		side = smaller(side);
 	for (unsigned i = 0; i < sizeof table / sizeof *table; i++)
 		if (table[i].unit == unit) {

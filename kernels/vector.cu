@@ -1,5 +1,6 @@
 #include "device.cuh"
 #include "launch.h"
+#include "side.h"
 
 #include "vector_widths.cuh"
 
@@ -31,7 +32,7 @@ const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_b
 		if (table[i].elem_size != elem_size || k->shared_bytes > shared_bytes)
 			continue;
 		found = k;
-		if (tsw_pair_count(tsw_tile_count(n, k->tile)) >= TSW_ENOUGH_SMALL_BLOCKS / count)
+		if (tsw_busy(n, count, k->tile, TSW_ENOUGH_SMALL_BLOCKS))
 			break;
 	}
 	return found;
