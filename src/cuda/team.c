@@ -295,46 +295,37 @@ tsw_status tsw_team_begin(struct tsw_team *team, const tsw_multi_part *parts)
 	return TSW_OK;
 }
 
-/* Keeps the first failure: the others go on. */
-static void note(cudaError_t error, const char *call, tsw_status *status)
-{
-	if (error != cudaSuccess && *status == TSW_OK)
-		*status = tsw_cuda_fail(error, call);
-	else if (error != cudaSuccess)
-		cudaGetLastError();
-}
-
 static void drop_stream(cudaStream_t stream, tsw_status *status)
 {
 	if (stream)
-		note(cudaStreamDestroy(stream), "cudaStreamDestroy", status);
+		*status = ALSO_CUDA(*status, cudaStreamDestroy(stream));
 }
 
 static void drop_event(cudaEvent_t event, tsw_status *status)
 {
 	if (event)
-		note(cudaEventDestroy(event), "cudaEventDestroy", status);
+		*status = ALSO_CUDA(*status, cudaEventDestroy(event));
 }
 
 static void drop_staging(struct tsw_member *m, tsw_status *status)
 {
 	if (m->own && m->host) {
-		note(cudaStreamSynchronize(m->caller), "cudaStreamSynchronize", status);
-		note(cudaFreeHost(m->own), "cudaFreeHost", status);
+		*status = ALSO_CUDA(*status, cudaStreamSynchronize(m->caller));
+		*status = ALSO_CUDA(*status, cudaFreeHost(m->own));
 	} else if (m->own) {
-		note(cudaFreeAsync(m->own, m->caller), "cudaFreeAsync", status);
+		*status = ALSO_CUDA(*status, cudaFreeAsync(m->own, m->caller));
 	}
 	if (m->pool)
-		note(cudaMemPoolDestroy(m->pool), "cudaMemPoolDestroy", status);
+		*status = ALSO_CUDA(*status, cudaMemPoolDestroy(m->pool));
 }
 
 /* Streams and events with work still to do are kept by the runtime until it is done.  After a
  * failure the caller's stream need not wait for all that was queued. */
 void tsw_member_close(struct tsw_member *m, tsw_status *status)
 {
-	note(cudaSetDevice(m->device), "cudaSetDevice", status);
+	*status = ALSO_CUDA(*status, cudaSetDevice(m->device));
 	if (*status != TSW_OK && m->work)
-		note(cudaDeviceSynchronize(), "cudaDeviceSynchronize", status);
+		*status = ALSO_CUDA(*status, cudaDeviceSynchronize());
 	drop_staging(m, status);
 	drop_stream(m->work, status);
 	drop_stream(m->local, status);
@@ -355,8 +346,8 @@ static void settle(struct tsw_team *team, tsw_status *status)
 	for (uint32_t r = 0; team->members && r < team->count; r++) {
 		if (!team->members[r].work)
 			continue;
-		note(cudaSetDevice(team->members[r].device), "cudaSetDevice", status);
-		note(cudaDeviceSynchronize(), "cudaDeviceSynchronize", status);
+		*status = ALSO_CUDA(*status, cudaSetDevice(team->members[r].device));
+		*status = ALSO_CUDA(*status, cudaDeviceSynchronize());
 	}
 }
 
@@ -366,8 +357,7 @@ tsw_status tsw_team_end(struct tsw_team *team, tsw_status status)
 	 * done. */
 	for (uint32_t r = 0; team->members && r < team->count && status == TSW_OK; r++)
 		if (team->members[r].own && team->members[r].host)
-			note(cudaStreamSynchronize(team->members[r].caller),
-			     "cudaStreamSynchronize", &status);
+			status = ALSO_CUDA(status, cudaStreamSynchronize(team->members[r].caller));
 	if (status != TSW_OK)
 		settle(team, &status);
 	for (uint32_t r = 0; team->members && r < team->count; r++)
