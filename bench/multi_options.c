@@ -16,7 +16,7 @@ static const char usage[] =
 	"  --elem-size K     bytes [4]\n"
 	"  --method M[,M]    auto, copy, pack, push, swap, host, nccl [auto]\n"
 	"  --staging B[,B]   bytes a GPU [268435456]\n"
-	"  --buffers B[,B]   chunks that the staging holds [4]\n"
+	"  --buffers B[,B]   chunks that the staging holds; 0: what the library chooses [0]\n"
 	"  --copies C[,C]    under way at once [2]\n"
 	"  --take            the call takes its staging itself instead of being given it\n"
 	"  --reps R          timed repetitions [5]\n"
@@ -199,7 +199,7 @@ int bench_multi_main(int argc, char **argv)
 		.fill = 0.8,
 		.elem_size = 4,
 		.staging = {(size_t)256 << 20},
-		.buffers = {4},
+		.buffers = {0},
 		.copies = {2},
 		.stagings = 1,
 		.buffer_counts = 1,

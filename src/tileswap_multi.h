@@ -28,7 +28,8 @@ typedef struct tsw_multi_part {
 
 /* How a chunk travels. */
 typedef enum tsw_multi_method {
-	TSW_MULTI_AUTO = 0, /* COPY, and HOST for those parts that a partner cannot reach */
+	TSW_MULTI_AUTO = 0, /* COPY, or PACK where what travels lies in many pieces; HOST for those
+			     * parts that a partner cannot reach */
 	TSW_MULTI_COPY = 1, /* copy engines fetch it from the matrix; kernels where it lies in many
 			     * pieces */
 	TSW_MULTI_PACK =
@@ -45,7 +46,8 @@ typedef struct tsw_multi_options {
 	size_t struct_size;
 	size_t staging_bytes; /* of each part, all the device memory that is taken; 0: 256 MiB */
 	int method;	      /* tsw_multi_method */
-	int buffers;	      /* chunks that the staging holds, 2 to 16; 0: 4 */
+	int buffers;	      /* chunks that the staging holds, 2 to 16, of PACK on either
+			       * side; 0: 4, of PACK 2 */
 	int copies;	      /* that a part has under way at once, 1 to 4; 0: 2 */
 } tsw_multi_options;
 

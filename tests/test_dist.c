@@ -316,7 +316,9 @@ static size_t exchange(const struct world *w, uint32_t p, uint32_t q, uint64_t m
 {
 	struct tsw_link mine = tsw_link_between(&w->s, p, q);
 	struct tsw_link theirs = tsw_link_between(&w->s, q, p);
-	struct tsw_cutting here = tsw_chunks_of(&mine, most), there = tsw_chunks_of(&theirs, most);
+	const uint64_t grain = TSW_CHUNK_GRAIN << most % 4;
+	struct tsw_cutting here = tsw_chunks_of(&mine, most, grain);
+	struct tsw_cutting there = tsw_chunks_of(&theirs, most, grain);
 	uint32_t *out = malloc(most * sizeof *out), *in = malloc(most * sizeof *in);
 	struct tsw_chunk a, b;
 	uint64_t elements = 0;
@@ -398,7 +400,7 @@ START_TEST(chunks_are_as_large_as_the_buffer_allows)
 	link = tsw_link_between(&s, 0, 1);
 	ck_assert_uint_eq(link.rows * link.cols, 250000);
 	for (uint64_t most = 1; most < 600000; most = most * 3 + 1) {
-		struct tsw_cutting cut = tsw_chunks_of(&link, most);
+		struct tsw_cutting cut = tsw_chunks_of(&link, most, TSW_CHUNK_GRAIN);
 		struct tsw_chunk k;
 		uint64_t chunks = 0, least = (250000 + most - 1) / most;
 
@@ -407,6 +409,34 @@ START_TEST(chunks_are_as_large_as_the_buffer_allows)
 		tsw_require(chunks >= least && chunks <= 4 * least,
 			    "%ju chunks of %ju elements, %ju would do", (uintmax_t)chunks,
 			    (uintmax_t)most, (uintmax_t)least);
+	}
+}
+END_TEST
+
+/* Whole grains where the buffer has room for them, halves of them where not. */
+START_TEST(chunks_are_cut_at_whole_grains)
+{
+	static const struct {
+		uint64_t most, grain, rows, cols;
+	} cuts[] = {
+		{16 << 20, 2048, 4096, 4096}, {32 << 20, 4096, 4096, 8192},
+		{8 << 20, 2048, 2048, 4096},  {2 << 20, 2048, 1024, 2048},
+		{100 * 100, 2048, 64, 128},   {63, 2048, 7, 9},
+	};
+	tsw_dist d = dist_of(200000, 200000, 100000, 1, 2);
+	struct tsw_spread s;
+	struct tsw_link link;
+
+	tsw_assert_ok(tsw_spread_of(&d, &s));
+	link = tsw_link_between(&s, 0, 1);
+	for (size_t i = 0; i < COUNT_OF(cuts); i++) {
+		struct tsw_cutting cut = tsw_chunks_of(&link, cuts[i].most, cuts[i].grain);
+		struct tsw_chunk k;
+
+		ck_assert(tsw_chunks_next(&cut, &k));
+		tsw_require(k.rows == cuts[i].rows && k.cols == cuts[i].cols,
+			    "%ju elements, grain %ju: %ju x %ju", (uintmax_t)cuts[i].most,
+			    (uintmax_t)cuts[i].grain, (uintmax_t)k.rows, (uintmax_t)k.cols);
 	}
 }
 END_TEST
@@ -632,6 +662,7 @@ static Suite *plan_suite(void)
 	suite_add_tcase(suite, layout);
 	tcase_add_test(links, ranks_that_follow_the_plan_transpose);
 	tcase_add_test(links, chunks_are_as_large_as_the_buffer_allows);
+	tcase_add_test(links, chunks_are_cut_at_whole_grains);
 	tcase_add_test(links, every_pair_meets_once);
 	suite_add_tcase(suite, links);
 	tcase_add_test(windows, two_windows_change_places_turned);

@@ -147,7 +147,7 @@ static struct tsw_rect rect(struct spread *s, uint32_t rank, struct tsw_walk dow
 static void by_buffers(struct spread *s, uint32_t a, uint32_t b, size_t most)
 {
 	const struct tsw_link link = tsw_link_between(&s->plan, a, b);
-	struct tsw_cutting chunks = tsw_chunks_of(&link, most);
+	struct tsw_cutting chunks = tsw_chunks_of(&link, most, TSW_CHUNK_GRAIN);
 	struct tsw_chunk k;
 
 	while (tsw_chunks_next(&chunks, &k)) {

@@ -18,20 +18,9 @@
 
 /* A copy engine's rows are at most this far apart. */
 #define MOST_PITCH 0x7fffffffu
-
-static struct tsw_rect rect_of(const struct tsw_team *team, uint32_t rank, struct tsw_walk down,
-			       struct tsw_walk across)
-{
-	const struct tsw_member *const m = &team->members[rank];
-
-	return (struct tsw_rect){.a = m->a,
-				 .ld = m->ld,
-				 .elem_size = team->elem_size,
-				 .down = down,
-				 .across = across,
-				 .rows = down.left,
-				 .cols = across.left};
-}
+/* It moves a row in pieces of so many bytes, and takes as long for a part of one (measured on an
+ * H200: docs/DISTRIBUTED.md). */
+#define COPY_PIECE 8192u
 
 /* ---- one chunk ------------------------------------------------------------------------------- */
 
@@ -107,8 +96,8 @@ static tsw_status exchange_chunk(struct tsw_team *team, uint32_t a, uint32_t b,
 				 const struct tsw_chunk *chunk)
 {
 	struct tsw_member *const x = &team->members[a], *const y = &team->members[b];
-	const struct tsw_rect mine = rect_of(team, a, chunk->down, chunk->across);
-	const struct tsw_rect theirs = rect_of(team, b, chunk->across, chunk->down);
+	const struct tsw_rect mine = tsw_rect_of(team, a, chunk->down, chunk->across);
+	const struct tsw_rect theirs = tsw_rect_of(team, b, chunk->across, chunk->down);
 
 	TRY(send(team, x, y, &mine));
 	TRY(send(team, y, x, &theirs));
@@ -151,9 +140,18 @@ static tsw_status queue_round(struct tsw_team *team, struct pair *pairs, uint32_
 	return TSW_OK;
 }
 
+/* Elements that the sides of chunks are to be multiples of. */
+static uint64_t grain_of(size_t elem_size)
+{
+	const uint64_t grain = COPY_PIECE % elem_size ? 1 : COPY_PIECE / elem_size;
+
+	return grain > TSW_CHUNK_GRAIN ? grain : TSW_CHUNK_GRAIN;
+}
+
 static tsw_status exchange_all(struct tsw_team *team, struct pair *pairs)
 {
 	const uint64_t most = team->chunk_bytes / team->elem_size;
+	const uint64_t grain = grain_of(team->elem_size);
 
 	for (uint32_t round = 0; round < team->count; round++) {
 		uint32_t count = 0;
@@ -168,7 +166,7 @@ static tsw_status exchange_all(struct tsw_team *team, struct pair *pairs)
 				.link = tsw_link_between(&team->spread, a, b), .a = a, .b = b};
 			if (!p->link.rows || !p->link.cols)
 				continue;
-			p->chunks = tsw_chunks_of(&p->link, most);
+			p->chunks = tsw_chunks_of(&p->link, most, grain);
 			count++;
 		}
 		TRY(queue_round(team, pairs, count));
@@ -184,8 +182,8 @@ static tsw_status swap_all(struct tsw_team *team)
 			const uint32_t b = tsw_partner(team->count, round, a);
 			const struct tsw_link link = tsw_link_between(&team->spread, a, b);
 			const struct tsw_chunk all = tsw_chunk_whole(&link);
-			const struct tsw_rect mine = rect_of(team, a, all.down, all.across);
-			const struct tsw_rect theirs = rect_of(team, b, all.across, all.down);
+			const struct tsw_rect mine = tsw_rect_of(team, a, all.down, all.across);
+			const struct tsw_rect theirs = tsw_rect_of(team, b, all.across, all.down);
 
 			if (a == b || !link.rows || !link.cols)
 				continue;
@@ -201,7 +199,7 @@ static tsw_status turn_local(struct tsw_team *team, uint32_t rank)
 {
 	const struct tsw_link link = tsw_link_between(&team->spread, rank, rank);
 	const struct tsw_chunk all = tsw_chunk_whole(&link);
-	const struct tsw_rect r = rect_of(team, rank, all.down, all.across);
+	const struct tsw_rect r = tsw_rect_of(team, rank, all.down, all.across);
 
 	TRY_CUDA(cudaSetDevice(team->members[rank].device));
 	return link.rows ? tsw_rect_turn(&r, team->members[rank].local) : TSW_OK;

@@ -126,6 +126,58 @@ static tsw_status open_links(struct tsw_team *team)
 
 /* ---- staging --------------------------------------------------------------------------------- */
 
+struct tsw_rect tsw_rect_of(const struct tsw_team *team, uint32_t rank, struct tsw_walk down,
+			    struct tsw_walk across)
+{
+	const struct tsw_member *const m = &team->members[rank];
+
+	return (struct tsw_rect){.a = m->a,
+				 .ld = m->ld,
+				 .elem_size = team->elem_size,
+				 .down = down,
+				 .across = across,
+				 .rows = down.left,
+				 .cols = across.left};
+}
+
+/* Does what one member sends another lie in many pieces, as in a block-cyclic matrix? */
+static int in_pieces(const struct tsw_team *team, uint32_t from, uint32_t to)
+{
+	const struct tsw_link link = tsw_link_between(&team->spread, from, to);
+	const struct tsw_chunk all = tsw_chunk_whole(&link);
+	const struct tsw_rect r = tsw_rect_of(team, from, all.down, all.across);
+
+	return link.rows && link.cols && !tsw_rect_whole(&r);
+}
+
+static int anything_in_pieces(const struct tsw_team *team)
+{
+	for (uint32_t a = 0; a < team->count; a++)
+		for (uint32_t b = 0; b < team->count; b++)
+			if (a != b && in_pieces(team, a, b))
+				return 1;
+	return 0;
+}
+
+static int goes_through_host(const struct tsw_team *team)
+{
+	for (uint32_t r = 0; r < team->count; r++)
+		if (team->members[r].host)
+			return 1;
+	return 0;
+}
+
+/* What a copy engine cannot fetch from the matrix is best packed there and then copied. */
+static void choose_method(struct tsw_team *team)
+{
+	tsw_multi_options *const o = &team->options;
+
+	if (o->method == TSW_MULTI_AUTO && !goes_through_host(team))
+		o->method = anything_in_pieces(team) ? TSW_MULTI_PACK : TSW_MULTI_COPY;
+	if (!o->buffers)
+		o->buffers = o->method == TSW_MULTI_PACK ? 2 : 4;
+}
+
 static int buffers_of(const struct tsw_team *team)
 {
 	return team->options.buffers * (team->options.method == TSW_MULTI_PACK ? 2 : 1);
@@ -285,8 +337,9 @@ tsw_status tsw_team_begin(struct tsw_team *team, const tsw_multi_part *parts)
 	TRY_CUDA(cudaGetDeviceCount(&devices));
 	for (uint32_t r = 0; r < team->count; r++)
 		TRY(look_at_part(team, &parts[r], r, devices));
-	TRY(size_chunks(team));
 	TRY(open_links(team));
+	choose_method(team);
+	TRY(size_chunks(team));
 	for (uint32_t r = 0; r < team->count; r++) {
 		TRY(take_staging(team, r));
 		TRY(tsw_member_open(&team->members[r], team->options.buffers,

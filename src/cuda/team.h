@@ -36,7 +36,7 @@ struct tsw_member {
 struct tsw_team {
 	struct tsw_spread spread;
 	size_t elem_size;
-	tsw_multi_options options; /* no zeros left */
+	tsw_multi_options options; /* once begun, what is done: no zeros left */
 	uint64_t chunk_bytes;	   /* of one buffer */
 	uint32_t count;
 	struct tsw_member *members; /* by rank */
@@ -56,6 +56,10 @@ tsw_status tsw_team_begin(struct tsw_team *team, const tsw_multi_part *parts);
 /* Gives everything back, in the order of the streams, and hands up `status`, what has come of the
  * work, or the first failure of its own. */
 tsw_status tsw_team_end(struct tsw_team *team, tsw_status status);
+
+/* Rows `down` and columns `across` of a member's local matrix. */
+struct tsw_rect tsw_rect_of(const struct tsw_team *team, uint32_t rank, struct tsw_walk down,
+			    struct tsw_walk across);
 
 /* `stream` of device `device`, which becomes the current one, goes on after `event`. */
 tsw_status tsw_await(int device, cudaStream_t stream, cudaEvent_t event);

@@ -4,7 +4,6 @@
 #include "../status.h"
 
 #define DEFAULT_STAGING ((size_t)256 << 20)
-#define DEFAULT_BUFFERS 4
 #define DEFAULT_COPIES 2
 
 static tsw_status check_range(const char *name, int value, int least, int most)
@@ -15,7 +14,7 @@ static tsw_status check_range(const char *name, int value, int least, int most)
 	return TSW_OK;
 }
 
-/* What is asked for, zeros replaced by what they stand for. */
+/* What is asked for, zeros replaced by what they stand for, but for the number of buffers. */
 static tsw_status options_of(const tsw_multi_options *given, tsw_multi_options *o)
 {
 	const tsw_multi_options none = TSW_MULTI_OPTIONS_INIT;
@@ -29,11 +28,10 @@ static tsw_status options_of(const tsw_multi_options *given, tsw_multi_options *
 	TRY(check_range("method", o->method, TSW_MULTI_AUTO, TSW_MULTI_HOST));
 	if (!o->staging_bytes)
 		o->staging_bytes = DEFAULT_STAGING;
-	if (!o->buffers)
-		o->buffers = DEFAULT_BUFFERS;
 	if (!o->copies)
 		o->copies = DEFAULT_COPIES;
-	TRY(check_range("buffers", o->buffers, 2, 16));
+	if (o->buffers) /* else it depends on the method */
+		TRY(check_range("buffers", o->buffers, 2, 16));
 	return check_range("copies", o->copies, 1, 4);
 }
 

@@ -287,23 +287,23 @@ static uint64_t square_root(uint64_t x)
 	return r;
 }
 
-/* Of windows that are about equally long.  Sides that are worth it are multiples of 64, for the
- * sake of cache lines in the buffer. */
-static uint64_t side(uint64_t size, uint64_t most)
+/* Of windows that are about equally long: multiples of the grain, or of as much of it as fits. */
+static uint64_t side(uint64_t size, uint64_t most, uint64_t grain)
 {
 	uint64_t windows, even;
 
 	if (size <= most)
 		return size;
-	if (most > 64)
-		most = most / 64 * 64;
+	while (grain > most)
+		grain = grain > TSW_CHUNK_GRAIN ? grain / 2 : 1;
+	most = most / grain * grain;
 	windows = size / most + (size % most != 0);
 	even = size / windows + (size % windows != 0);
-	return most > 64 ? (even + 63) / 64 * 64 : even;
+	return (even + grain - 1) / grain * grain;
 }
 
 /* As square as can be, so that rows are long on both sides. */
-struct tsw_cutting tsw_chunks_of(const struct tsw_link *link, uint64_t most)
+struct tsw_cutting tsw_chunks_of(const struct tsw_link *link, uint64_t most, uint64_t grain)
 {
 	struct tsw_cutting c = {.axis = {{.of = link->rows_of, .size = link->rows},
 					 {.of = link->cols_of, .size = link->cols}},
@@ -312,9 +312,9 @@ struct tsw_cutting tsw_chunks_of(const struct tsw_link *link, uint64_t most)
 
 	if (!link->rows || !link->cols)
 		return c;
-	outer->most = side(outer->size, square_root(most));
-	inner->most = side(inner->size, most / outer->most);
-	outer->most = side(outer->size, most / inner->most);
+	outer->most = side(outer->size, square_root(most), grain);
+	inner->most = side(inner->size, most / outer->most, grain);
+	outer->most = side(outer->size, most / inner->most, grain);
 	return c;
 }
 

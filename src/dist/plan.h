@@ -127,12 +127,16 @@ struct tsw_link tsw_link_between(const struct tsw_spread *s, uint32_t me, uint32
  *     |  6  |  7  |8 |              | 2 | 5 |8|
  *     +-----+-----+--+              +---+---+-+
  *
+ * A chunk has at most `most` elements; sides that are cut are multiples of `grain`, a power of two
+ * that is at least TSW_CHUNK_GRAIN, or of as much of it as fits.
+ *
  * The pieces of a chunk, with the local matrix stored by rows and the buffer of k.rows x k.cols:
  *
  *     for (struct tsw_walk r = k.down; tsw_walk_next(&r);)
  *             for (struct tsw_walk c = k.across; tsw_walk_next(&c);)
  *                     r.len x c.len elements: local (r.row, c.col), buffer (r.at, c.at)
  */
+#define TSW_CHUNK_GRAIN 64 /* whole cache lines in the buffer */
 struct tsw_chunk {
 	struct tsw_walk down, across;
 	uint64_t rows, cols;
@@ -150,7 +154,7 @@ struct tsw_cutting {
 };
 
 /* Chunks of at most `most` elements, most > 0. */
-struct tsw_cutting tsw_chunks_of(const struct tsw_link *link, uint64_t most);
+struct tsw_cutting tsw_chunks_of(const struct tsw_link *link, uint64_t most, uint64_t grain);
 int tsw_chunks_next(struct tsw_cutting *c, struct tsw_chunk *chunk);
 
 /* All of a link at once. */

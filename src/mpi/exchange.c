@@ -129,7 +129,7 @@ static int next_chunk(struct exchange *x, struct tsw_chunk *chunk)
 			continue;
 		}
 		link = tsw_link_between(p->spread, p->rank, x->partner);
-		x->chunks = tsw_chunks_of(&link, p->each / p->elem_size);
+		x->chunks = tsw_chunks_of(&link, p->each / p->elem_size, TSW_CHUNK_GRAIN);
 	}
 	return 1;
 }

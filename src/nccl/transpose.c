@@ -138,7 +138,8 @@ static tsw_status exchange_all(struct call *c)
 	for (uint32_t round = 0; round < ranks; round++) {
 		const uint32_t peer = tsw_partner(ranks, round, c->rank);
 		const struct tsw_link link = tsw_link_between(&c->spread, c->rank, peer);
-		struct tsw_cutting chunks = tsw_chunks_of(&link, c->chunk_bytes / c->elem_size);
+		struct tsw_cutting chunks =
+			tsw_chunks_of(&link, c->chunk_bytes / c->elem_size, TSW_CHUNK_GRAIN);
 		struct tsw_chunk chunk;
 
 		while (peer != c->rank && tsw_chunks_next(&chunks, &chunk))
