@@ -112,7 +112,7 @@ else
 	gpu ladder --ladder
 	for p in pytorch cupy triton; do
 		run "$python" bench/peers/${p}_peer.py --json --reps "$reps" --shapes \
-			aligned:16384:4,aligned:32768:4,odd:32769:4,aligned:24576:8,odd:24577:8,aligned:49152:2,aligned:65536:1
+			aligned:16384:4,aligned:32768:4,odd:32769:4,aligned:24576:8,odd:24577:8,aligned:49152:2,odd:49153:2,aligned:65536:1,odd:65537:1
 		printf '%4d s  %s\n' $SECONDS $p >&2
 	done
 fi
