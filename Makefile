@@ -436,12 +436,13 @@ format: ## rewrite the sources by clang-format
 	$(Q)clang-format -i $(FORMATTED)
 
 .PHONY: lint
-lint: ## clang-format in check mode, cppcheck, shellcheck
+lint: ## clang-format in check mode, cppcheck, shellcheck; is src/third_party as its authors made it?
 	$(Q)clang-format --dry-run -Werror $(FORMATTED)
 	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --error-exitcode=1 \
 		--inline-suppr --suppress=missingIncludeSystem --suppress=uninitvar:src/cpu/finish.inc -DTSW_HAVE_CUDA=0 -D__GNUC__=12 -Isrc -Ikernels \
 		$(filter-out src/cuda/%,$(LIB_C)) src/cuda/absent.c $(VERIFY_C) $(CLI_C) $(wildcard src/mpi/*.c src/cli_dist/*.c)
 	$(Q)shellcheck $(wildcard tests/*.sh tests/*/*.sh bench/*.sh docs/*.sh .ci/run)
+	$(Q)cd src/third_party && sha256sum --check --quiet SHA256SUMS
 
 # ---- documents made from the header ----------------------------------------------------------
 # In the order of their names; all of them, whatever this build has.

@@ -4,7 +4,7 @@
 #pragma GCC diagnostic ignored "-Wundef"
 #pragma GCC diagnostic ignored "-Wunused-function"
 #define XXH_INLINE_ALL
-#include "xxhash/xxhash.h"
+#include "../third_party/xxhash/xxhash.h"
 #pragma GCC diagnostic pop
 
 static tsw_hash from_xxh(XXH128_hash_t h)

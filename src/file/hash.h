@@ -1,5 +1,4 @@
-/* The hash that tells contents apart: XXH3, 128 bits, of xxhash/xxhash.h (unchanged from its
- * authors, its licence inside). */
+/* The hash that tells contents apart: XXH3, 128 bits (src/third_party/xxhash). */
 #ifndef TSW_HASH_H
 #define TSW_HASH_H
 
