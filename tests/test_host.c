@@ -410,7 +410,7 @@ START_TEST(a_forked_child_works)
 	child = fork();
 	ck_assert_int_ge(child, 0);
 	if (child == 0) {
-		alarm(60); /* a hang ends as a signal */
+		alarm(200); /* a hang ends as a signal */
 		_exit(tsw_cpu_threads(4) == 1 ? transpose_in_child(4) : 5);
 	}
 	require_exit_0(child);

@@ -550,7 +550,6 @@ static Suite *imatcopy_suite(void)
 	Suite *suite = suite_create("imatcopy");
 	TCase *tc = tcase_create("imatcopy");
 
-	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, every_case_on_small_matrices);
 	tcase_add_test(tc, every_case_on_larger_ones);
 	tcase_add_test(tc, matrices_of_many_tiles);
