@@ -140,26 +140,12 @@ static const char *launch_stream(const struct job *job, unsigned char *base)
 {
 	struct tsw_kernel kernel = {.name = "none"};
 	struct tsw_chunks p;
-	const char *wrong = NULL;
-	uint64_t total, limit;
 
 	ck_assert(chunks_of(job, base, &p, &kernel));
 	ck_assert_str_eq(kernel.name, "stream");
 	ck_assert_uint_le(kernel.shared_bytes, job->subject->shared_bytes);
-	total = (job->count + p.group - 1) / p.group;
-	limit = job->grid_limit ? job->grid_limit : total;
-	for (p.first = 0; !wrong && p.first < total; p.first += limit)
-		wrong = simt_launch(&(struct simt_launch){
-			.call = simt_call_tsw_chunks,
-			.entry = kernel.entry,
-			.param = &p,
-			.grid = total - p.first < limit ? total - p.first : limit,
-			.block_x = kernel.threads_x,
-			.block_y = kernel.threads_y,
-			.shared_bytes = kernel.shared_bytes,
-			.order = job->order,
-		});
-	return wrong;
+	return simt_launch_split(&kernel, simt_call_tsw_chunks, &p, &p.first,
+				 (job->count + p.group - 1) / p.group, job->grid_limit, job->order);
 }
 
 /* Launches as src/cuda/transpose.c does. */
@@ -175,28 +161,14 @@ static const char *launch(const struct job *job, unsigned char *base)
 		.units = elem_size / job->subject->unit,
 	};
 	struct tsw_kernel kernel;
-	uint64_t total, limit;
-	const char *wrong = NULL;
 
 	if (streams(job->subject))
 		return launch_stream(job, base);
 	kernel = kernel_of(job->subject, &p, job->count);
 	p.tiles = (uint32_t)tsw_tile_count(job->n, kernel.tile);
-	total = tsw_pair_count(p.tiles) * job->count;
-	limit = job->grid_limit ? job->grid_limit : total;
-	p.pairs = total / job->count;
-	for (p.first = 0; !wrong && p.first < total; p.first += limit)
-		wrong = simt_launch(&(struct simt_launch){
-			.call = simt_call_tsw_tiles,
-			.entry = kernel.entry,
-			.param = &p,
-			.grid = total - p.first < limit ? total - p.first : limit,
-			.block_x = kernel.threads_x,
-			.block_y = kernel.threads_y,
-			.shared_bytes = kernel.shared_bytes,
-			.order = job->order,
-		});
-	return wrong;
+	p.pairs = tsw_pair_count(p.tiles);
+	return simt_launch_split(&kernel, simt_call_tsw_tiles, &p, &p.first, p.pairs * job->count,
+				 job->grid_limit, job->order);
 }
 
 static void require_none(const char *wrong, const struct job *job)

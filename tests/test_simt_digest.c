@@ -36,24 +36,13 @@ static const char *launch(const struct job *job, const unsigned char *base, tsw_
 	};
 	const struct tsw_kernel *kernel =
 		tsw_kernel_digest(p.elem_size, (uintptr_t)base | p.stride, &p.strip);
-	const char *wrong = NULL;
-	uint64_t total, limit;
+	const char *wrong;
 
 	p.strips = tsw_tile_count(p.n, p.strip);
-	total = p.strips * tsw_tile_count(p.n, p.band_rows);
-	limit = job->grid_limit ? job->grid_limit : total;
 	simt_allow(&slot, sizeof slot, 0, 0);
-	for (p.first = 0; !wrong && p.first < total; p.first += limit)
-		wrong = simt_launch(&(struct simt_launch){
-			.call = simt_call_tsw_digest_task,
-			.entry = kernel->entry,
-			.param = &p,
-			.grid = total - p.first < limit ? total - p.first : limit,
-			.block_x = kernel->threads_x,
-			.block_y = kernel->threads_y,
-			.shared_bytes = kernel->shared_bytes,
-			.order = job->order,
-		});
+	wrong = simt_launch_split(kernel, simt_call_tsw_digest_task, &p, &p.first,
+				  p.strips * tsw_tile_count(p.n, p.band_rows), job->grid_limit,
+				  job->order);
 	out->placed =
 		tsw_add_p(tsw_mod_p(slot.placed_low), tsw_shift_p(tsw_mod_p(slot.placed_high), 32));
 	out->values = slot.values;

@@ -46,16 +46,8 @@ static tsw_status launch(const struct tsw_kernel *kernel, const void *parameter,
 	/* Without asking for more than every device allows. */
 	tsw_require(kernel->shared_bytes <= 48 << 10, "%s: %u bytes of shared memory", kernel->name,
 		    kernel->shared_bytes);
-	wrong = simt_launch(&(struct simt_launch){
-		.call = gather ? simt_call_tsw_gather : simt_call_tsw_exchange,
-		.entry = kernel->entry,
-		.param = parameter,
-		.grid = blocks,
-		.block_x = kernel->threads_x,
-		.block_y = kernel->threads_y,
-		.shared_bytes = kernel->shared_bytes,
-		.order = order++ % 4,
-	});
+	wrong = simt_launch_kernel(kernel, gather ? simt_call_tsw_gather : simt_call_tsw_exchange,
+				   parameter, blocks, order++ % 4);
 	tsw_require(!wrong, "%s: %s", kernel->name, wrong);
 	return TSW_OK;
 }

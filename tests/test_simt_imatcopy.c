@@ -118,29 +118,16 @@ static const char *launch(const struct job *job, unsigned char *base)
 {
 	size_t size;
 	struct work w = {.tiles = {.base = (char *)base, .n = job->n, .ld = job->ld}};
-	uint64_t *const first = job->subject->form == STREAM ? &w.chunks.first : &w.tiles.first;
-	const char *wrong = NULL;
-	uint64_t limit;
 
 	tsw_assert_ok(tsw_epilogue_of(job->x.op, job->x.type, tsw_imat_alpha(&job->x),
 				      &w.tiles.epilogue, &size));
 	w.tiles.stride = job->stride * size;
 	prepare(job, size, &w);
-	limit = job->grid_limit ? job->grid_limit : w.blocks;
-	for (; !wrong && *first < w.blocks; *first += limit)
-		wrong = simt_launch(&(struct simt_launch){
-			.call = job->subject->form == STREAM ? simt_call_tsw_chunks
-							     : simt_call_tsw_tiles,
-			.entry = w.kernel.entry,
-			.param =
-				job->subject->form == STREAM ? (void *)&w.chunks : (void *)&w.tiles,
-			.grid = w.blocks - *first < limit ? w.blocks - *first : limit,
-			.block_x = w.kernel.threads_x,
-			.block_y = w.kernel.threads_y,
-			.shared_bytes = w.kernel.shared_bytes,
-			.order = job->order,
-		});
-	return wrong;
+	if (job->subject->form == STREAM)
+		return simt_launch_split(&w.kernel, simt_call_tsw_chunks, &w.chunks,
+					 &w.chunks.first, w.blocks, job->grid_limit, job->order);
+	return simt_launch_split(&w.kernel, simt_call_tsw_tiles, &w.tiles, &w.tiles.first, w.blocks,
+				 job->grid_limit, job->order);
 }
 
 /* Matrices `stride` apart; the padding of one may be read but not written. */

@@ -15,18 +15,6 @@ extern const struct tsw_kernel simt_kernel_fill, simt_kernel_check_elements, sim
 SIMT_DEFINE_CALL(tsw_verify_fill)
 SIMT_DEFINE_CALL(tsw_verify_task)
 
-static const char *launch(const struct tsw_kernel *kernel, simt_call *call, const void *param,
-			  uint64_t grid, uint64_t order)
-{
-	return simt_launch(&(struct simt_launch){.call = call,
-						 .entry = kernel->entry,
-						 .param = param,
-						 .grid = grid,
-						 .block_x = kernel->threads_x,
-						 .block_y = kernel->threads_y,
-						 .order = order});
-}
-
 /* ---- fill -------------------------------------------------------------------------------------
  */
 
@@ -46,8 +34,8 @@ static void check_fill(size_t bytes, size_t offset, enum tsw_flush flush, uint32
 	simt_allow_nothing();
 	simt_allow(p.base, bytes, 0, 0);
 	for (; !wrong && p.first < blocks; p.first += 2)
-		wrong = launch(&simt_kernel_fill, simt_call_tsw_verify_fill, &p,
-			       blocks - p.first < 2 ? 1 : 2, p.first);
+		wrong = simt_launch_kernel(&simt_kernel_fill, simt_call_tsw_verify_fill, &p,
+					   blocks - p.first < 2 ? 1 : 2, p.first);
 	if (!wrong)
 		wrong = tsw_wrong_bytes(p.base, expected, bytes);
 	tsw_require(!wrong, "pattern %u, %zu bytes at offset %zu: %s", pattern, bytes, offset,
@@ -129,13 +117,15 @@ static struct tsw_verify_found check(const struct tsw_layout *l, const unsigned 
 	simt_allow_nothing();
 	simt_allow(a, span_of(l), 0, 1);
 	simt_allow(&found, sizeof found, 0, 0);
-	wrong = launch(&simt_kernel_check_elements, simt_call_tsw_verify_task, &p, 1, 0);
+	wrong = simt_launch_kernel(&simt_kernel_check_elements, simt_call_tsw_verify_task, &p, 1,
+				   0);
 	p.first = 1;
 	if (!wrong && blocks > 1)
-		wrong = launch(&simt_kernel_check_elements, simt_call_tsw_verify_task, &p,
-			       blocks - 1, 1);
+		wrong = simt_launch_kernel(&simt_kernel_check_elements, simt_call_tsw_verify_task,
+					   &p, blocks - 1, 1);
 	if (!wrong)
-		wrong = launch(&simt_kernel_check_gaps, simt_call_tsw_verify_task, &p, 3, 0);
+		wrong = simt_launch_kernel(&simt_kernel_check_gaps, simt_call_tsw_verify_task, &p,
+					   3, 0);
 	ck_assert_msg(!wrong, "%s", wrong);
 	return found;
 }

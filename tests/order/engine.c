@@ -51,17 +51,10 @@ static uint64_t launches;
 static void run_kernel(const void *what)
 {
 	const struct launched *l = what;
-	const char *wrong = simt_launch(&(struct simt_launch){
-		.call = strcmp(l->kernel.name, "gather") ? simt_call_tsw_exchange
-							 : simt_call_tsw_gather,
-		.entry = l->kernel.entry,
-		.param = &l->parameter,
-		.grid = l->blocks,
-		.block_x = l->kernel.threads_x,
-		.block_y = l->kernel.threads_y,
-		.shared_bytes = l->kernel.shared_bytes,
-		.order = launches++ % 3,
-	});
+	simt_call *const call =
+		strcmp(l->kernel.name, "gather") ? simt_call_tsw_exchange : simt_call_tsw_gather;
+	const char *wrong =
+		simt_launch_kernel(&l->kernel, call, &l->parameter, l->blocks, launches++ % 3);
 
 	tsw_require(!wrong, "%s: %s", l->kernel.name, wrong);
 }

@@ -35,6 +35,16 @@ struct simt_launch {
  * launch). */
 const char *simt_launch(const struct simt_launch *launch);
 
+/* The same of a kernel as the library knows it. */
+struct tsw_kernel;
+const char *simt_launch_kernel(const struct tsw_kernel *kernel, simt_call *call, const void *param,
+			       uint64_t blocks, uint64_t order);
+
+/* In launches of at most `limit` blocks, 0 meaning all at once, as the engines do it: *first, which
+ * lies in *param, is the first block of each. */
+const char *simt_launch_split(const struct tsw_kernel *kernel, simt_call *call, const void *param,
+			      uint64_t *first, uint64_t blocks, uint64_t limit, uint64_t order);
+
 /* Memory that the following launches may touch.  Once some is named, trace.c reports an access of
  * any other.  `row_bytes` of every `pitch_bytes` may be written, all of it read; a pitch of 0
  * allows all.  Without trace.c's instrumentation these do nothing. */
