@@ -168,54 +168,26 @@ static tsw_status run_use(struct scene *scene)
 /* ---- the table ---------------------------------------------------------------------------------
  */
 
-#define SINGLE(family, n, ld, width, ...)                                                          \
+#define CALL(name, run, effect, family, ...)                                                       \
 	{                                                                                          \
-		"tsw_transpose_device", run_device, family, TRANSPOSES, n, ld, width, __VA_ARGS__  \
+		name, run, family, effect, __VA_ARGS__                                             \
 	}
-#define ANYWHERE(family, n, ld, width, ...)                                                        \
-	{                                                                                          \
-		"tsw_transpose", run_anywhere, family, TRANSPOSES, n, ld, width, .waits = 1,       \
-										 __VA_ARGS__       \
-	}
-#define BATCH(family, n, ld, width, stride, count)                                                 \
-	{                                                                                          \
-		"tsw_transpose_batch_device", run_batch, family, TRANSPOSES, n, ld, width, stride, \
-			count                                                                      \
-	}
-#define ARRAY(family, n, ld, width, stride, count)                                                 \
-	{                                                                                          \
-		"tsw_transpose_array_device", run_array, family, TRANSPOSES, n, ld, width, stride, \
-			count                                                                      \
-	}
-#define SPLIT(family, n, ld, width, stride, count, limit, ...)                                     \
-	{                                                                                          \
-		"tsw_cuda_transpose", run_split, family, TRANSPOSES, n, ld, width, stride, count,  \
-			.grid_limit = limit, __VA_ARGS__                                           \
-	}
-#define IMATCOPY(family, op, type, width, n, ld, re, im, ...)                                      \
-	{                                                                                          \
-		"tsw_imatcopy_device", run_imatcopy, family, FINISHES, n, ld, width,               \
-			.x = {op, type, 0, re, im}, __VA_ARGS__                                    \
-	}
-#define IMATCOPY_BATCH(family, op, type, width, n, ld, stride, count)                              \
-	{                                                                                          \
-		"tsw_imatcopy_batch_device", run_imatcopy_batch, family, FINISHES, n, ld, width,   \
-			stride, count,                                                             \
-			.x = { op,                                                                 \
-			       type,                                                               \
-			       0,                                                                  \
-			       2,                                                                  \
-			       0 }                                                                 \
-	}
-#define CHECKSUM(n, ld, width, transposed, ...)                                                    \
-	{                                                                                          \
-		"tsw_checksum_device", run_checksum, "digest", READS, n, ld, width,                \
-			.flag = transposed, .waits = 1, __VA_ARGS__                                \
-	}
-#define VERIFY(name, run, family, effect, n, ld, width, ...)                                       \
-	{                                                                                          \
-		name, run, family, effect, n, ld, width, .waits = 1, __VA_ARGS__                   \
-	}
+/* family, n, ld, width; of batches stride and count; then members by name */
+#define SINGLE(...) CALL("tsw_transpose_device", run_device, TRANSPOSES, __VA_ARGS__)
+#define BATCH(...) CALL("tsw_transpose_batch_device", run_batch, TRANSPOSES, __VA_ARGS__)
+#define ARRAY(...) CALL("tsw_transpose_array_device", run_array, TRANSPOSES, __VA_ARGS__)
+#define SPLIT(...) CALL("tsw_cuda_transpose", run_split, TRANSPOSES, __VA_ARGS__)
+#define ANYWHERE(...) CALL("tsw_transpose", run_anywhere, TRANSPOSES, __VA_ARGS__, .waits = 1)
+#define CHECKSUM(...)                                                                              \
+	CALL("tsw_checksum_device", run_checksum, READS, "digest", __VA_ARGS__, .waits = 1)
+#define IMATCOPY(family, op, type, re, im, ...)                                                    \
+	CALL("tsw_imatcopy_device", run_imatcopy, FINISHES, family, __VA_ARGS__,                   \
+	     .x = {op, type, 0, re, im})
+#define IMATCOPY_BATCH(family, op, type, re, im, ...)                                              \
+	CALL("tsw_imatcopy_batch_device", run_imatcopy_batch, FINISHES, family, __VA_ARGS__,       \
+	     .x = {op, type, 0, re, im})
+#define VERIFY(name, run, family, effect, ...)                                                     \
+	CALL(name, run, effect, family, __VA_ARGS__, .waits = 1)
 
 const struct subject subjects[] = {
 	{"tsw_cuda_status", run_status},
@@ -261,10 +233,10 @@ const struct subject subjects[] = {
 	ARRAY("stream", 6, 6, 4, 40, 20),
 	ARRAY("shifted", 50, 51, 4, 2600, 3),
 	ARRAY("vector", 64, 64, 4, 4100, 2),
-	SPLIT("shifted", 150, 151, 4, 0, 0, 2),
-	SPLIT("vector", 100, 128, 4, 0, 0, 4),
-	SPLIT("stream", 17, 17, 4, 300, 40, 3),
-	SPLIT("tile33", 70, 71, 4, 0, 0, 2, .shared_bytes = LITTLE),
+	SPLIT("shifted", 150, 151, 4, 0, 0, .grid_limit = 2),
+	SPLIT("vector", 100, 128, 4, 0, 0, .grid_limit = 4),
+	SPLIT("stream", 17, 17, 4, 300, 40, .grid_limit = 3),
+	SPLIT("tile33", 70, 71, 4, 0, 0, .grid_limit = 2, .shared_bytes = LITTLE),
 	ANYWHERE("shifted", 65, 67, 4),
 	ANYWHERE("shifted", 65, 67, 4, .device = 1),
 	ANYWHERE("vector", 64, 64, 4, .kind = FAKE_MANAGED),
@@ -272,48 +244,48 @@ const struct subject subjects[] = {
 	ANYWHERE(NULL, 65, 67, 4, .kind = FAKE_PINNED),
 	ANYWHERE(NULL, 65, 67, 4, .kind = FAKE_HOST),
 	ANYWHERE(NULL, 33, 33, 3, .kind = FAKE_HOST, .offset = 1),
-	IMATCOPY("imatcopy vector", 'T', TSW_FLOAT, 4, 64, 64, 2, 0),
-	IMATCOPY("imatcopy shifted", 'T', TSW_FLOAT, 4, 50, 51, 2, 0),
-	IMATCOPY("imatcopy vector", 'T', TSW_DOUBLE, 8, 48, 48, -3, 0),
-	IMATCOPY("imatcopy shifted", 'T', TSW_DOUBLE, 8, 33, 35, 2, 0),
-	IMATCOPY("imatcopy vector", 'C', TSW_COMPLEX_FLOAT, 8, 48, 48, 1, 2),
-	IMATCOPY("imatcopy shifted", 'C', TSW_COMPLEX_FLOAT, 8, 33, 35, 1, 0),
-	IMATCOPY("imatcopy vector", 'C', TSW_COMPLEX_DOUBLE, 16, 40, 40, 1, 2),
-	IMATCOPY("imatcopy vector", 'T', TSW_COMPLEX_DOUBLE, 16, 33, 35, 1, 2),
-	IMATCOPY("imatcopy shifted", 'T', TSW_COMPLEX_DOUBLE, 16, 33, 35, 1, 2, .offset = 8),
-	IMATCOPY("imatcopy stream", 'T', TSW_FLOAT, 4, 20, 20, 2, 0),
-	IMATCOPY("imatcopy stream", 'C', TSW_COMPLEX_DOUBLE, 16, 12, 13, 1, 2),
-	IMATCOPY("imatcopy vector", 'T', TSW_HALF, 2, 72, 72, 2, 0),
-	IMATCOPY("imatcopy shifted", 'T', TSW_BFLOAT16, 2, 50, 51, 2, 0),
-	IMATCOPY("rows", 'N', TSW_HALF, 2, 20, 21, 2, 0),
-	IMATCOPY("rows", 'N', TSW_FLOAT, 4, 50, 51, 2, 0),
-	IMATCOPY("rows", 'N', TSW_DOUBLE, 8, 20, 21, 2, 0),
-	IMATCOPY("rows", 'R', TSW_COMPLEX_FLOAT, 8, 20, 21, 1, 0),
-	IMATCOPY("rows", 'T', TSW_COMPLEX_DOUBLE, 16, 20, 21, 0, 0),
-	IMATCOPY("rows", 'T', TSW_FLOAT, 4, 1, 1, 2, 0),
-	IMATCOPY("shifted", 'T', TSW_FLOAT, 4, 50, 51, 1, 0),
-	IMATCOPY(NULL, 'N', TSW_FLOAT, 4, 50, 51, 1, 0),
-	IMATCOPY_BATCH("imatcopy shifted", 'T', TSW_FLOAT, 4, 33, 34, 1200, 3),
-	IMATCOPY_BATCH("rows", 'N', TSW_DOUBLE, 8, 20, 21, 500, 3),
-	CHECKSUM(40, 40, 1, 0),
-	CHECKSUM(40, 41, 1, 1),
-	CHECKSUM(40, 40, 2, 0),
-	CHECKSUM(40, 41, 2, 1),
-	CHECKSUM(40, 40, 4, 0),
-	CHECKSUM(40, 41, 4, 1),
-	CHECKSUM(40, 40, 8, 0),
-	CHECKSUM(40, 41, 8, 1),
-	CHECKSUM(20, 20, 16, 0),
-	CHECKSUM(20, 21, 16, 1, .offset = 8),
-	CHECKSUM(20, 21, 3, 0),
-	CHECKSUM(20, 21, 6, 0),
-	CHECKSUM(20, 21, 12, 0),
-	CHECKSUM(20, 21, 24, 0),
-	CHECKSUM(20, 21, 5, 0),
-	CHECKSUM(20, 21, 10, 0),
-	CHECKSUM(20, 21, 20, 0),
-	CHECKSUM(20, 21, 40, 0),
-	CHECKSUM(40, 41, 4, 0, .kind = FAKE_PINNED),
+	IMATCOPY("imatcopy vector", 'T', TSW_FLOAT, 2, 0, 64, 64, 4),
+	IMATCOPY("imatcopy shifted", 'T', TSW_FLOAT, 2, 0, 50, 51, 4),
+	IMATCOPY("imatcopy vector", 'T', TSW_DOUBLE, -3, 0, 48, 48, 8),
+	IMATCOPY("imatcopy shifted", 'T', TSW_DOUBLE, 2, 0, 33, 35, 8),
+	IMATCOPY("imatcopy vector", 'C', TSW_COMPLEX_FLOAT, 1, 2, 48, 48, 8),
+	IMATCOPY("imatcopy shifted", 'C', TSW_COMPLEX_FLOAT, 1, 0, 33, 35, 8),
+	IMATCOPY("imatcopy vector", 'C', TSW_COMPLEX_DOUBLE, 1, 2, 40, 40, 16),
+	IMATCOPY("imatcopy vector", 'T', TSW_COMPLEX_DOUBLE, 1, 2, 33, 35, 16),
+	IMATCOPY("imatcopy shifted", 'T', TSW_COMPLEX_DOUBLE, 1, 2, 33, 35, 16, .offset = 8),
+	IMATCOPY("imatcopy stream", 'T', TSW_FLOAT, 2, 0, 20, 20, 4),
+	IMATCOPY("imatcopy stream", 'C', TSW_COMPLEX_DOUBLE, 1, 2, 12, 13, 16),
+	IMATCOPY("imatcopy vector", 'T', TSW_HALF, 2, 0, 72, 72, 2),
+	IMATCOPY("imatcopy shifted", 'T', TSW_BFLOAT16, 2, 0, 50, 51, 2),
+	IMATCOPY("rows", 'N', TSW_HALF, 2, 0, 20, 21, 2),
+	IMATCOPY("rows", 'N', TSW_FLOAT, 2, 0, 50, 51, 4),
+	IMATCOPY("rows", 'N', TSW_DOUBLE, 2, 0, 20, 21, 8),
+	IMATCOPY("rows", 'R', TSW_COMPLEX_FLOAT, 1, 0, 20, 21, 8),
+	IMATCOPY("rows", 'T', TSW_COMPLEX_DOUBLE, 0, 0, 20, 21, 16),
+	IMATCOPY("rows", 'T', TSW_FLOAT, 2, 0, 1, 1, 4),
+	IMATCOPY("shifted", 'T', TSW_FLOAT, 1, 0, 50, 51, 4),
+	IMATCOPY(NULL, 'N', TSW_FLOAT, 1, 0, 50, 51, 4),
+	IMATCOPY_BATCH("imatcopy shifted", 'T', TSW_FLOAT, 2, 0, 33, 34, 4, 1200, 3),
+	IMATCOPY_BATCH("rows", 'N', TSW_DOUBLE, 2, 0, 20, 21, 8, 500, 3),
+	CHECKSUM(40, 40, 1),
+	CHECKSUM(40, 41, 1, .flag = 1),
+	CHECKSUM(40, 40, 2),
+	CHECKSUM(40, 41, 2, .flag = 1),
+	CHECKSUM(40, 40, 4),
+	CHECKSUM(40, 41, 4, .flag = 1),
+	CHECKSUM(40, 40, 8),
+	CHECKSUM(40, 41, 8, .flag = 1),
+	CHECKSUM(20, 20, 16),
+	CHECKSUM(20, 21, 16, .flag = 1, .offset = 8),
+	CHECKSUM(20, 21, 3),
+	CHECKSUM(20, 21, 6),
+	CHECKSUM(20, 21, 12),
+	CHECKSUM(20, 21, 24),
+	CHECKSUM(20, 21, 5),
+	CHECKSUM(20, 21, 10),
+	CHECKSUM(20, 21, 20),
+	CHECKSUM(20, 21, 40),
+	CHECKSUM(40, 41, 4, .kind = FAKE_PINNED),
 	VERIFY("tsw_fill_device", run_fill, "verify", FILLS, 40, 41, 4, .offset = 3),
 	VERIFY("tsw_check_device", run_check, "verify", READS, 5, 6, 24, .allocates = 1, .slow = 1),
 	VERIFY("tsw_device_timed", run_timed, "shifted", TRANSPOSES, 65, 67, 4, .allocates = 1),
