@@ -1064,31 +1064,6 @@ static Suite *device_suite(void)
 	return suite;
 }
 
-#else /* without CUDA */
-
-START_TEST(the_device_suite)
-{
-	tsw_skip_gpu("this build has no CUDA");
-}
-END_TEST
-
-static Suite *capture_suite(void)
-{
-	return NULL;
-}
-
-static Suite *device_suite(void)
-{
-	Suite *suite = suite_create("device");
-	TCase *tcase = tcase_create("device");
-
-	tcase_add_test(tcase, the_device_suite);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
-
-#endif
-
 int main(void)
 {
 	tsw_suite *const all[] = {device_suite};
@@ -1098,3 +1073,12 @@ int main(void)
 		return tsw_test_main(TSW_SAME_PROCESS, capture, 1);
 	return tsw_test_main(TSW_SAME_PROCESS, all, 1);
 }
+
+#else
+
+int main(void)
+{
+	return tsw_main_without_cuda();
+}
+
+#endif

@@ -235,28 +235,17 @@ static Suite *memory_suite(void)
 	return suite;
 }
 
-#else /* without CUDA */
-
-START_TEST(no_call_allocates_or_waits)
-{
-	tsw_skip_gpu("this build has no CUDA");
-}
-END_TEST
-
-static Suite *memory_suite(void)
-{
-	Suite *suite = suite_create("device memory");
-	TCase *tcase = tcase_create("device");
-
-	tcase_add_test(tcase, no_call_allocates_or_waits);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
-
-#endif
-
 /* One process, no fork: CUDA does not survive one. */
 int main(void)
 {
 	return tsw_test_main(TSW_SAME_PROCESS, (tsw_suite *[]){memory_suite}, 1);
 }
+
+#else
+
+int main(void)
+{
+	return tsw_main_without_cuda();
+}
+
+#endif

@@ -19,14 +19,6 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-static int devices(void)
-{
-	int count;
-
-	CUDA(cudaGetDeviceCount(&count));
-	return count;
-}
-
 /* ---- a matrix on devices --------------------------------------------------------------------- */
 
 #define GUARD 256 /* bytes on both sides of a part, and behind the staging, that must stay */
@@ -180,14 +172,8 @@ static tsw_multi_options options(int method, size_t staging_bytes)
 
 START_TEST(enough_devices)
 {
-	const char *wanted = getenv("REQUIRE_GPUS");
-	const int count = tsw_cuda_status() == TSW_OK ? devices() : 0;
-
-	ck_assert_msg(!wanted || count >= atoi(wanted), "REQUIRE_GPUS=%s, but there are %d", wanted,
-		      count);
-	if (count < 2)
-		tsw_skip("needs two GPUs");
-	printf("parts are dealt to %d GPUs\n", count);
+	NEED_GPUS();
+	printf("parts are dealt to %d GPUs\n", devices());
 }
 END_TEST
 

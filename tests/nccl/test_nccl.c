@@ -15,12 +15,10 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define MOST_RANKS 8
 
-static int devices(void)
+/* GPUs that get a rank. */
+static int ranks_there_are(void)
 {
-	int count;
-
-	CUDA(cudaGetDeviceCount(&count));
-	return count < MOST_RANKS ? count : MOST_RANKS;
+	return devices() < MOST_RANKS ? devices() : MOST_RANKS;
 }
 
 /* Communicators of that many ranks, made once. */
@@ -141,13 +139,7 @@ static void check(struct tsw_layout l, size_t stage_bytes, int times)
 
 START_TEST(enough_devices)
 {
-	const char *wanted = getenv("REQUIRE_GPUS");
-	const int count = tsw_cuda_status() == TSW_OK ? devices() : 0;
-
-	ck_assert_msg(!wanted || count >= atoi(wanted), "REQUIRE_GPUS=%s, but there are %d", wanted,
-		      count);
-	if (count < 2)
-		tsw_skip("needs two GPUs");
+	NEED_GPUS();
 }
 END_TEST
 
@@ -157,7 +149,7 @@ static const size_t widths[] = {1, 3, 4, 8, 12, 16};
 START_TEST(grids_layouts_and_widths)
 {
 	NEED_GPU();
-	for (int ranks = 1; ranks <= devices(); ranks++)
+	for (int ranks = 1; ranks <= ranks_there_are(); ranks++)
 		for (int rows = 1; rows <= ranks; rows++)
 			for (size_t w = 0; ranks % rows == 0 && w < COUNT_OF(widths); w++) {
 				const int cols = ranks / rows;
@@ -182,7 +174,7 @@ START_TEST(many_chunks)
 	int ranks;
 
 	NEED_GPU();
-	ranks = devices();
+	ranks = ranks_there_are();
 	check((struct tsw_layout){6000, 6000, 1500, 1, ranks, 0, 0, 4, 0}, 4 << 20, 5);
 	check((struct tsw_layout){5999, 64, 5999, ranks, 1, ranks - 1, 0, 8, 0}, 4 << 20, 1);
 }

@@ -107,3 +107,24 @@ int tsw_test_main(enum tsw_how how, tsw_suite *const *suites, size_t suite_count
 		empty_suite |= !run_suite(suites[i](), how, &ran, &failed);
 	return count(ran, failed, empty_suite);
 }
+
+START_TEST(needs_cuda)
+{
+	tsw_skip_gpu("this build has no CUDA");
+}
+END_TEST
+
+static Suite *no_cuda_suite(void)
+{
+	Suite *suite = suite_create("without CUDA");
+	TCase *tc = tcase_create("without CUDA");
+
+	tcase_add_test(tc, needs_cuda);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
+
+int tsw_main_without_cuda(void)
+{
+	return tsw_test_main(TSW_FORK_TESTS, (tsw_suite *[]){no_cuda_suite}, 1);
+}

@@ -33,6 +33,9 @@ int tsw_test_main(enum tsw_how how, tsw_suite *const *suites, size_t count);
 		tsw_skip(reason);                                                                  \
 	} while (0)
 
+/* main() of a suite for GPUs, in a build without CUDA: skips. */
+int tsw_main_without_cuda(void);
+
 void tsw_note_skip(const char *reason);
 int tsw_gpu_required(void);
 
