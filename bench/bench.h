@@ -88,7 +88,7 @@ struct bench_set {
 	size_t moved_bytes;  /* count * n * n * elem_size: what a ceiling copies */
 	int threads;	     /* host */
 	const char *isa;     /* host: the instruction set that the library uses; else NULL */
-	void *stream;	     /* GPU */
+	void *stream;	     /* GPU; NULL on the host */
 	uint64_t seed;	     /* of random data */
 	unsigned word_bytes; /* of coded data, where that is not for elem_size to say; else 0 */
 	size_t next;	     /* copy that the next application takes */
@@ -103,11 +103,8 @@ struct bench_backend {
 	int (*open)(struct bench_set *set, const struct bench_options *options);
 	void (*close)(struct bench_set *set);
 	int (*verify)(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong);
-	/* The digest of the first matrix of copy number `copy`. */
-	int (*checksum)(struct bench_set *set, size_t copy, int transposed, tsw_digest *digest);
-	/* For imatcopy, which returns when queued on a GPU: the call on copy number `copy`; coding
-	 * copy 0; bytes of copy 0 to the host, after the work on the stream. */
-	int (*imatcopy)(struct bench_set *set, size_t copy, const struct bench_imatcopy *x);
+	/* For imatcopy: coding copy 0; bytes of copy 0 to the host, after the work on the stream.
+	 */
 	int (*code)(struct bench_set *set);
 	int (*fetch)(struct bench_set *set, size_t offset, size_t bytes, void *to);
 	/* Times set->calls applications of each entry, a's first, one right after the other. */
@@ -115,13 +112,24 @@ struct bench_backend {
 			 struct bench_set *set, double ms[2]);
 	/* Ceilings of a set, ended by a NULL name. */
 	const struct bench_entry *ceilings, *read_ceilings; /* the latter for the checksum */
-	const struct bench_entry *transpose;		    /* what the library picks */
 	/* A ceiling under this many GB/s on this machine means a disturbed run; 0 = not known. */
 	double (*floor_gb_per_s)(void);
 };
 
 extern const struct bench_backend bench_cpu;
 extern const struct bench_backend bench_cuda;
+
+/* What the library picks: the public call for the shape of the set. */
+extern const struct bench_entry bench_library;
+
+/* The other public calls on copy number `copy`: the digest of its first matrix; imatcopy, which on
+ * a GPU returns when queued. */
+int bench_call_checksum(const struct bench_set *set, size_t copy, int transposed,
+			tsw_digest *digest);
+int bench_call_imatcopy(const struct bench_set *set, size_t copy, const struct bench_imatcopy *x);
+
+/* Verifies an entry on random bits of every pattern. */
+int bench_verify_random(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong);
 
 #define BENCH_MAX_ENTRIES 128
 
@@ -194,6 +202,9 @@ struct bench_row {
 void bench_print_row(const struct bench_options *options, const struct bench_row *row);
 
 double bench_median(double *values, size_t count);
+
+/* Applies the entry set->calls times, to one copy after the other from set->next on. */
+int bench_apply_calls(const struct bench_entry *entry, struct bench_set *set);
 
 /* BENCH_OK, BENCH_UNSUPPORTED or, after a message that begins with `what`, BENCH_FAILED. */
 int bench_answer(const char *what, tsw_status status);

@@ -1,4 +1,4 @@
-/* Host memory: ceilings, the library's entries, and timing. */
+/* Host memory: ceilings and timing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 
 #include "../src/cpu/cpu.h"
 #include "../src/cpu/kernels.h"
-#include "../src/verify/verify.h"
 #include "host.h"
 
 /* Enough to leave every cache behind; what is timed walks through all of it. */
@@ -295,48 +294,7 @@ static void cpu_close(struct bench_set *set)
 	free(set->arrays);
 }
 
-/* ---- the library ----------------------------------------------------------------------------- */
-
-static int apply_auto(const struct bench_entry *entry, struct bench_set *set, size_t copy)
-{
-	const struct tsw_matrices m = bench_matrices(set, copy, 0);
-	const int threads = set->threads;
-	tsw_status status;
-
-	if (m.array)
-		status =
-			tsw_transpose_array_host(m.array, m.n, m.ld, m.elem_size, m.count, threads);
-	else if (m.count > 1)
-		status = tsw_transpose_batch_host(m.base, m.n, m.ld, m.elem_size, m.stride, m.count,
-						  threads);
-	else
-		status = tsw_transpose_host(m.base, m.n, m.ld, m.elem_size, threads);
-	return bench_answer(entry->name, status);
-}
-
-static const struct bench_entry library = {
-	.name = "auto",
-	.kind = BENCH_KERNEL,
-	.apply = apply_auto,
-};
-
-static int cpu_checksum(struct bench_set *set, size_t copy, int transposed, tsw_digest *digest)
-{
-	const struct tsw_matrices m = bench_matrices(set, copy, 0);
-
-	return bench_answer("checksum", tsw_checksum_host(m.base, m.n, m.ld, m.elem_size,
-							  transposed, digest, set->threads));
-}
-
-static int cpu_imatcopy(struct bench_set *set, size_t copy, const struct bench_imatcopy *x)
-{
-	const struct tsw_matrices m = bench_matrices(set, copy, 0);
-	float room[2];
-
-	return bench_answer("imatcopy", tsw_imatcopy_batch_host(
-						x->op, x->type, m.n, bench_imatcopy_alpha(x, room),
-						m.base, m.ld, m.stride, m.count, set->threads));
-}
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static int cpu_code(struct bench_set *set)
 {
@@ -355,7 +313,7 @@ size_t bench_cpu_entries(const struct bench_options *options, struct bench_entry
 {
 	size_t count = 0;
 
-	list[count++] = library;
+	list[count++] = bench_library;
 	if (options->kernels)
 		count += bench_cpu_choices(list + count);
 	if (options->peers)
@@ -376,18 +334,10 @@ static double now_ms(void)
 static int time_one(const struct bench_entry *entry, struct bench_set *set, double *ms)
 {
 	const double start = now_ms();
-	size_t next = set->next;
+	const int status = bench_apply_calls(entry, set);
 
-	for (size_t call = 0; call < set->calls; call++) {
-		const int status = entry->apply(entry, set, next);
-
-		if (status)
-			return status;
-		next = next + 1 < set->copies ? next + 1 : 0;
-	}
 	*ms = (now_ms() - start) / (double)set->calls;
-	set->next = next;
-	return BENCH_OK;
+	return status;
 }
 
 static int cpu_time_pair(const struct bench_entry *a, const struct bench_entry *b,
@@ -412,30 +362,11 @@ static int verify_coded(const struct bench_entry *entry, struct bench_set *set, 
 	return status;
 }
 
-/* Random bits of every pattern; also NaN, which a peer that multiplies would change. */
-static int verify_random(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong)
-{
-	struct tsw_matrices m = bench_matrices(set, 0, 0);
-	struct tsw_wrong found;
-	int status;
-
-	m.array = NULL;
-	status = bench_answer("fill", tsw_fill_host(m.base, set->span_bytes, set->seed,
-						    set->threads, &set->data));
-	if (!status)
-		status = entry->apply(entry, set, 0);
-	if (status)
-		return status;
-	if (bench_answer("check", tsw_check_batch_host(&m, set->seed, 1, set->threads, &found)))
-		return BENCH_FAILED;
-	*wrong = found.elements + found.padding_bytes;
-	return BENCH_OK;
-}
-
+/* Random bits are also NaN, which a peer that multiplies would change. */
 static int cpu_verify(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong)
 {
 	return entry->kind == BENCH_PEER ? verify_coded(entry, set, wrong)
-					 : verify_random(entry, set, wrong);
+					 : bench_verify_random(entry, set, wrong);
 }
 
 static double cpu_floor(void)
@@ -448,13 +379,10 @@ const struct bench_backend bench_cpu = {
 	.open = cpu_open,
 	.close = cpu_close,
 	.verify = cpu_verify,
-	.checksum = cpu_checksum,
-	.imatcopy = cpu_imatcopy,
 	.code = cpu_code,
 	.fetch = cpu_fetch,
 	.time_pair = cpu_time_pair,
 	.ceilings = ceilings,
 	.read_ceilings = read_ceilings,
-	.transpose = &library,
 	.floor_gb_per_s = cpu_floor,
 };

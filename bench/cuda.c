@@ -1,4 +1,4 @@
-/* GPU memory: ceilings, the library's entries, and timing.
+/* GPU memory: ceilings and timing.
  *
  * Timing: a spinning kernel holds the stream while everything of one pair of measurements is queued
  * behind it, then is let go:
@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "../src/cuda/cuda.h"
-#include "../src/verify/verify.h"
 #include "gpu.h"
 
 /* Many times any L2; what is timed walks through all of it. */
@@ -225,25 +224,7 @@ static void cuda_close(struct bench_set *set)
 	(void)cudaGetLastError();
 }
 
-/* ---- the library ----------------------------------------------------------------------------- */
-
-/* What the library picks: the public call. */
-static int apply_auto(const struct bench_entry *entry, struct bench_set *set, size_t copy)
-{
-	const struct tsw_matrices m = bench_matrices(set, copy, 0);
-	const tsw_stream stream = set->stream;
-
-	if (m.array)
-		return bench_answer(entry->name,
-				    tsw_transpose_array_device(m.array, m.n, m.ld, m.elem_size,
-							       m.count, stream));
-	if (m.count > 1)
-		return bench_answer(entry->name,
-				    tsw_transpose_batch_device(m.base, m.n, m.ld, m.elem_size,
-							       m.stride, m.count, stream));
-	return bench_answer(entry->name,
-			    tsw_transpose_device(m.base, m.n, m.ld, m.elem_size, stream));
-}
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static int apply_kernel(const struct bench_entry *entry, struct bench_set *set, size_t copy)
 {
@@ -252,30 +233,6 @@ static int apply_kernel(const struct bench_entry *entry, struct bench_set *set, 
 	if (tsw_nothing_to_do(&m))
 		return BENCH_UNSUPPORTED;
 	return bench_answer(entry->name, tsw_cuda_transpose_by(entry->self, &m, set->stream, 0));
-}
-
-static const struct bench_entry library = {
-	.name = "auto",
-	.kind = BENCH_KERNEL,
-	.apply = apply_auto,
-};
-
-static int cuda_checksum(struct bench_set *set, size_t copy, int transposed, tsw_digest *digest)
-{
-	const struct tsw_matrices m = bench_matrices(set, copy, 0);
-
-	return bench_answer("checksum", tsw_checksum_device(m.base, m.n, m.ld, m.elem_size,
-							    transposed, digest, set->stream));
-}
-
-static int cuda_imatcopy(struct bench_set *set, size_t copy, const struct bench_imatcopy *x)
-{
-	const struct tsw_matrices m = bench_matrices(set, copy, 0);
-	float room[2];
-
-	return bench_answer("imatcopy", tsw_imatcopy_batch_device(
-						x->op, x->type, m.n, bench_imatcopy_alpha(x, room),
-						m.base, m.ld, m.stride, m.count, set->stream));
 }
 
 static int cuda_code(struct bench_set *set)
@@ -296,7 +253,7 @@ size_t bench_cuda_entries(const struct bench_options *options, struct bench_entr
 	const char *name;
 	size_t count = 0;
 
-	list[count++] = library;
+	list[count++] = bench_library;
 	for (size_t i = 0; options->kernels && (name = tsw_cuda_kernel_name(i)) != NULL; i++)
 		list[count++] = (struct bench_entry){
 			.name = name,
@@ -311,18 +268,6 @@ size_t bench_cuda_entries(const struct bench_options *options, struct bench_entr
 
 /* ---- timing ---------------------------------------------------------------------------------- */
 
-static int queue_calls(const struct bench_entry *entry, struct bench_set *set)
-{
-	for (size_t call = 0; call < set->calls; call++) {
-		const int status = entry->apply(entry, set, set->next);
-
-		if (status)
-			return status;
-		set->next = set->next + 1 < set->copies ? set->next + 1 : 0;
-	}
-	return BENCH_OK;
-}
-
 static int capture(const struct bench_entry *entry, struct bench_set *set, cudaGraphExec_t *graph)
 {
 	cudaGraph_t recorded = NULL;
@@ -330,7 +275,7 @@ static int capture(const struct bench_entry *entry, struct bench_set *set, cudaG
 	int status;
 
 	CHECK_CUDA(cudaStreamBeginCapture(gpu.stream, cudaStreamCaptureModeThreadLocal));
-	status = queue_calls(entry, set);
+	status = bench_apply_calls(entry, set);
 	error = cudaStreamEndCapture(gpu.stream, &recorded);
 	if (status)
 		return status;
@@ -371,7 +316,7 @@ static int queue_one(const struct bench_entry *entry, struct bench_set *set, cud
 	if (graph) {
 		CHECK_CUDA(cudaGraphLaunch(graph, gpu.stream));
 	} else {
-		const int status = queue_calls(entry, set);
+		const int status = bench_apply_calls(entry, set);
 
 		if (status)
 			return status;
@@ -480,26 +425,6 @@ int bench_verify_coded(const struct bench_entry *entry, struct bench_set *set, u
 	return status;
 }
 
-/* Random bits of every pattern. */
-static int verify_random(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong)
-{
-	struct tsw_matrices m = bench_matrices(set, 0, 0);
-	struct tsw_wrong found;
-	int status;
-
-	m.array = NULL;
-	status = bench_answer("fill", tsw_fill_device(m.base, set->span_bytes, set->seed,
-						      set->stream, &set->data));
-	if (!status)
-		status = entry->apply(entry, set, 0);
-	if (status)
-		return status;
-	if (bench_answer("check", tsw_check_batch_device(&m, set->seed, 1, set->stream, &found)))
-		return BENCH_FAILED;
-	*wrong = found.elements + found.padding_bytes;
-	return BENCH_OK;
-}
-
 static double cuda_floor(void)
 {
 	return strstr(gpu.properties.name, "H200") ? 4100 : 0;
@@ -509,15 +434,12 @@ const struct bench_backend bench_cuda = {
 	.name = "cuda",
 	.open = cuda_open,
 	.close = cuda_close,
-	.verify = verify_random,
-	.checksum = cuda_checksum,
-	.imatcopy = cuda_imatcopy,
+	.verify = bench_verify_random,
 	.code = cuda_code,
 	.fetch = cuda_fetch,
 	.time_pair = cuda_time_pair,
 	.ceilings = ceilings,
 	.read_ceilings = read_ceilings,
-	.transpose = &library,
 	.floor_gb_per_s = cuda_floor,
 };
 

@@ -203,7 +203,7 @@ static int apply(const struct bench_entry *entry, struct bench_set *set, size_t 
 {
 	const struct self *const self = entry->self;
 
-	return self->backend->imatcopy(set, copy, self->x);
+	return bench_call_imatcopy(set, copy, self->x);
 }
 
 size_t bench_imatcopy_entries(const struct bench_backend *backend, const struct bench_options *o,
