@@ -24,34 +24,9 @@ clang*) CXX=${CXX:-clang++} ;;
 esac
 read -ra make <<<"$MAKE"
 make+=(--no-print-directory "BUILD=$BUILD" "CC=$CC" "$@")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/checks.sh
+. tests/checks.sh
 stage=$work/stage
-passed=0 failed=0 skipped=0
-
-# Runs a command in silence; its output is shown if it fails.
-check() {
-	local name=$1
-	shift
-	if "$@" >"$work/log" 2>&1; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAILED: $name"
-		sed 's/^/    /' "$work/log"
-	fi
-}
-
-skip() {
-	skipped=$((skipped + 1))
-	echo "skipped: $1: $2"
-}
-
-finish() {
-	echo "$passed passed, $failed failed, $skipped skipped"
-	[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
-	exit
-}
 
 staged() {
 	"${make[@]}" "$1" DESTDIR="$stage" PREFIX=/usr LIBDIR=/usr/lib

@@ -17,35 +17,10 @@ case ${CC##*/} in
 clang*) CXX=${CXX:-clang++} ;;
 *) CXX=${CXX:-g++} ;;
 esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/checks.sh
+. tests/checks.sh
 export TMPDIR=$work
 prefix=$work/usr
-passed=0 failed=0 skipped=0
-
-# Runs a command in silence; its output is shown if it fails.
-check() {
-	local name=$1
-	shift
-	if "$@" >"$work/log" 2>&1; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAILED $name: $*"
-		sed 's/^/    /' "$work/log"
-	fi
-}
-
-skip() {
-	skipped=$((skipped + 1))
-	echo "skipped $1: $2"
-}
-
-finish() {
-	echo "$passed passed, $failed failed, $skipped skipped"
-	[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
-	exit
-}
 
 have() {
 	command -v "$1" >/dev/null 2>&1
