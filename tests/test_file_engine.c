@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct scene scene;
 
@@ -78,6 +79,25 @@ START_TEST(symmetric_pairs_are_not_written)
 }
 END_TEST
 
+/* Of the tiles off the diagonal, those whose every row begins and ends on a block. */
+static uint64_t whole_block_bytes(const struct tsw_grid *g, size_t block)
+{
+	const uint64_t s = g->elem_size, tiles = tsw_grid_tiles(g);
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < tiles; i++)
+		for (uint32_t j = 0; j < tiles; j++) {
+			const uint64_t at = g->offset + tsw_grid_start(g, i) * g->ld * s +
+					    tsw_grid_start(g, j) * s;
+			const uint64_t row = tsw_grid_side(g, j) * s;
+
+			if (i != j && at % block == 0 && row % block == 0 &&
+			    g->ld * s % block == 0 && g->tile * s % block == 0)
+				bytes += tsw_grid_side(g, i) * row;
+		}
+	return bytes;
+}
+
 /* Every n around multiples of the tile, elements of 1 to 5 bytes, windows. */
 START_TEST(shapes)
 {
@@ -101,6 +121,65 @@ START_TEST(shapes)
 					    (uintmax_t)n, tile, scene_wrong(&scene, 1));
 				finish();
 			}
+}
+END_TEST
+
+/* What consists of whole blocks goes past the page cache, and nothing else: not a triangle, not a
+ * run that begins or ends within a block. */
+START_TEST(whole_blocks_go_past_the_cache)
+{
+	struct tsw_run_result r;
+
+	for (size_t block = 1; block <= 8; block *= 2)
+		for (uint64_t n = 0; n <= 16; n++)
+			for (unsigned kind = 0; kind < 16; kind++) {
+				struct tsw_grid g = {.n = n,
+						     .ld = n + n % 2 * (kind & 1),
+						     .elem_size = kind & 2 ? 4 : 3,
+						     .tile = kind & 4 ? 4 : 2,
+						     .offset = kind & 8 ? 6 : 8};
+
+				if (g.tile > n)
+					g.tile = n ? n : 1;
+				begin(g);
+				scene.disk.block = scene.o.block = block;
+				scene.o.verify = 1;
+				tsw_require(scene_run(&scene, &r) == TSW_OK, "n = %ju: %s",
+					    (uintmax_t)n, tsw_last_error());
+				tsw_require(!scene_wrong(&scene, 1), "n = %ju, block %zu: %s",
+					    (uintmax_t)n, block, scene_wrong(&scene, 1));
+				/* Read, written, read back. */
+				tsw_require(scene.disk.past == 3 * whole_block_bytes(&g, block),
+					    "n = %ju, block %zu: %ju bytes", (uintmax_t)n, block,
+					    (uintmax_t)scene.disk.past);
+				finish();
+			}
+}
+END_TEST
+
+static void put_another_file_there(void)
+{
+	static const unsigned char nothing[1];
+
+	scene.o.fd = scene.disk.io.open(&scene.disk, SCENE_DATA, TSW_OPEN_DATA, 0);
+	disk_put(&scene.disk, "elsewhere", nothing, 1);
+	scene.disk.io.rename(&scene.disk, "elsewhere", SCENE_DATA);
+}
+
+/* The lock is on the file that was opened first. */
+START_TEST(the_name_goes_to_another_file)
+{
+	const struct disk_file *locked;
+	struct tsw_run_result r;
+
+	begin(plain);
+	scene.disk.block = scene.o.block = 1;
+	put_another_file_there();
+	locked = &scene.disk.file[scene.o.fd];
+	tsw_assert_ok(tsw_engine_run(&scene.o, &r));
+	ck_assert_uint_eq(scene.disk.past, 0);
+	ck_assert(!memcmp(locked->cache, scene.after, scene.bytes));
+	finish();
 }
 END_TEST
 
@@ -163,7 +242,8 @@ static void leave_half_done(void)
 
 /* Walks n upwards until the run passes with nothing struck.  After every failure the next run puts
  * things right. */
-static void walk(int half_done, int verify, int once, int process_only, enum disk_event event)
+static void walk(int half_done, int verify, int once, int process_only, enum disk_event event,
+		 size_t block)
 {
 	uint64_t failures = 0;
 
@@ -176,6 +256,7 @@ static void walk(int half_done, int verify, int once, int process_only, enum dis
 		scene.o.verify = verify;
 		scene.o.once = once;
 		scene.o.process_only = process_only;
+		scene.disk.block = scene.o.block = block;
 		if (half_done)
 			leave_half_done();
 		scene.disk.strike = fail_nth;
@@ -210,9 +291,11 @@ START_TEST(the_nth_call_fails)
 {
 	const int half_done = _i & 1, verify = _i >> 1 & 1, once = _i >> 2 & 1;
 
-	walk(half_done, verify, once, 0, DISK_ERROR);
-	walk(half_done, verify, once, 0, DISK_SYNC_FAILS);
-	walk(half_done, verify, once, 1, DISK_ERROR);
+	for (size_t block = 0; block < 2; block++) {
+		walk(half_done, verify, once, 0, DISK_ERROR, block);
+		walk(half_done, verify, once, 0, DISK_SYNC_FAILS, block);
+		walk(half_done, verify, once, 1, DISK_ERROR, block);
+	}
 }
 END_TEST
 
@@ -580,6 +663,59 @@ START_TEST(the_nth_call_of_a_copy_fails)
 }
 END_TEST
 
+/* ---- a real disk ----------------------------------------------------------------------------- */
+
+static int past;
+
+static int notes_the_way(void *user, const char *name, enum tsw_open how, unsigned mode)
+{
+	const int fd = tsw_system_io.open(user, name, how, mode);
+
+	past += how == TSW_OPEN_DIRECT && fd >= 0;
+	return fd;
+}
+
+/* The cuts fall on pages, also behind a header (1).  The file system may have no way past the
+ * cache: then this is one more run through it. */
+START_TEST(on_a_real_disk)
+{
+	const struct tsw_shape shape = {1536, 1536, 8};
+	const size_t offset = _i ? 128 : 0, bytes = offset + tsw_shape_bytes(shape);
+	const unsigned char *before = tsw_pattern(bytes);
+	unsigned char *after = malloc(bytes);
+	struct tsw_io io = tsw_system_io;
+	char path[128], journal[136];
+	struct tsw_run_options o = {
+		.io = &io,
+		.path = path,
+		.journal_path = journal,
+		.grid = {.n = 1536, .ld = 1536, .elem_size = 8, .offset = offset},
+		.memory_bytes = (uint64_t)13 << 20,
+		.io_threads = 8,
+		.verify = 1,
+		.forget = 1,
+		.block = TSW_PAGE};
+	struct tsw_run_result r;
+	const char *wrong;
+
+	snprintf(path, sizeof path, "%.64s/tsw-engine-XXXXXX",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/var/tmp");
+	o.fd = mkstemp(path);
+	snprintf(journal, sizeof journal, "%s.tswj", path);
+	ck_assert(o.fd >= 0 && after && write(o.fd, before, bytes) == (ssize_t)bytes);
+	io.open = notes_the_way;
+	tsw_assert_ok(tsw_engine_run(&o, &r));
+	ck_assert_uint_eq(r.tile, 512);
+	ck_assert(pread(o.fd, after, bytes, 0) == (ssize_t)bytes && !memcmp(after, before, offset));
+	wrong = tsw_wrong_transpose(after + offset, before + offset, shape);
+	ck_assert_msg(!wrong, "%s", wrong);
+	printf("  %s the page cache\n", past ? "past" : "only through");
+	close(o.fd);
+	unlink(path);
+	free(after);
+}
+END_TEST
+
 static Suite *engine_suite(void)
 {
 	Suite *suite = suite_create("file engine");
@@ -589,6 +725,8 @@ static Suite *engine_suite(void)
 	tcase_add_test(tests, zeros_take_room_where_none_is_promised);
 	tcase_add_test(tests, symmetric_pairs_are_not_written);
 	tcase_add_test(tests, shapes);
+	tcase_add_test(tests, whole_blocks_go_past_the_cache);
+	tcase_add_test(tests, the_name_goes_to_another_file);
 	tcase_add_test(tests, chooses_tiles_that_fit);
 	tcase_add_loop_test(tests, the_nth_call_fails, 0, 8);
 	tcase_add_test(tests, the_nth_transfer_is_short);
@@ -604,6 +742,7 @@ static Suite *engine_suite(void)
 	tcase_add_test(tests, verifying_finds_a_wrong_byte);
 	tcase_add_test(tests, copies);
 	tcase_add_test(tests, the_nth_call_of_a_copy_fails);
+	tcase_add_loop_test(tests, on_a_real_disk, 0, 2);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -13,7 +13,6 @@
 #define LARGE_TILE ((uint64_t)1 << 30)
 /* Fewer tiles than this leave little to overlap. */
 #define LEAST_TILES 6
-#define PAGE 4096u
 
 /* The side of a tile where memory is no matter; at least 1. */
 static uint64_t wanted_tile(const struct tsw_grid *g)
@@ -54,14 +53,14 @@ uint64_t tsw_choose_tile(const struct tsw_grid *grid, uint64_t memory_bytes)
  * would have it read before it is written, and written twice. */
 void tsw_choose_cuts(struct tsw_grid *g, uint64_t memory_bytes)
 {
-	const uint64_t s = g->elem_size, ahead = -g->offset % PAGE;
-	uint64_t unit = PAGE; /* elements that are whole pages: PAGE / gcd(PAGE, s) */
+	const uint64_t s = g->elem_size, ahead = -g->offset % TSW_PAGE;
+	uint64_t unit = TSW_PAGE; /* elements that are whole pages: TSW_PAGE / gcd(TSW_PAGE, s) */
 
 	g->tile = (size_t)tsw_choose_tile(g, memory_bytes);
 	g->first = 0;
 	for (uint64_t d = s; unit > 1 && d % 2 == 0; d /= 2)
 		unit /= 2;
-	if (g->ld * s % PAGE || ahead % s || g->tile >= g->n || g->tile < unit)
+	if (g->ld * s % TSW_PAGE || ahead % s || g->tile >= g->n || g->tile < unit)
 		return;
 	g->tile -= g->tile % unit;
 	g->first = (size_t)(ahead / s);
@@ -336,6 +335,35 @@ static tsw_status finish(struct tsw_engine *e)
 	return e->journal.file.fd < 0 ? TSW_OK : tsw_journal_finish(&e->journal, &done);
 }
 
+static void close_direct(struct tsw_engine *e)
+{
+	struct tsw_file *f = &e->shop.direct;
+
+	if (f->fd >= 0)
+		f->io->close(f->io->user, f->fd);
+	f->fd = -1;
+}
+
+/* The descriptor that holds the lock stays for what is no whole blocks, and for the syncs, which
+ * cover both.  Without a second one everything goes through the page cache. */
+static void open_direct(struct tsw_engine *e)
+{
+	const struct tsw_run_options *o = e->o;
+	struct tsw_file_status locked, again;
+	int fd;
+
+	if (!o->block)
+		return;
+	fd = o->io->open(o->io->user, o->path, TSW_OPEN_DIRECT, 0);
+	if (fd < 0)
+		return;
+	e->shop.direct.fd = fd;
+	/* The name may have gone to another file. */
+	if (o->io->status(o->io->user, o->fd, &locked) || o->io->status(o->io->user, fd, &again) ||
+	    locked.inode != again.inode || locked.device != again.device)
+		close_direct(e);
+}
+
 tsw_status tsw_engine_set_up(struct tsw_engine *e)
 {
 	const uint64_t need = TSW_WORKS * tsw_work_bytes(&e->shop.grid);
@@ -348,6 +376,7 @@ tsw_status tsw_engine_set_up(struct tsw_engine *e)
 	e->shop.band = tsw_band_rows(&e->shop.grid);
 	e->result->tile = e->shop.grid.tile;
 	e->result->pairs = e->pairs;
+	open_direct(e);
 	TRY(tsw_pool_start(&e->shop.pool, e->o->io_threads, e->o->seed));
 	for (unsigned i = 0; i < TSW_WORKS; i++)
 		TRY(tsw_work_new(&e->work[i], &e->shop));
@@ -362,6 +391,7 @@ void tsw_engine_tear_down(struct tsw_engine *e)
 	for (unsigned i = 0; i < TSW_WORKS; i++)
 		if (e->work[i].shop)
 			tsw_work_free(&e->work[i]);
+	close_direct(e);
 	tsw_journal_close(&e->journal);
 }
 
@@ -408,6 +438,8 @@ tsw_status tsw_engine_run(const struct tsw_run_options *o, struct tsw_run_result
 			       .result = result,
 			       .shop = {.data = {o->io, o->path, o->fd},
 					.out = {o->io, o->path, o->fd},
+					.direct = {o->io, o->path, -1},
+					.block = o->block,
 					.grid = o->grid,
 					.nthreads = o->nthreads,
 					.verify = o->verify,

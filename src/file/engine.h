@@ -30,6 +30,7 @@ struct tsw_run_options {
 	unsigned io_threads;   /* 0: none, jobs in an order drawn from seed */
 	uint64_t seed;
 	int nthreads, process_only, verify, once, swap_digest, forget;
+	size_t block; /* runs of whole blocks go past the page cache where they can; 0: none */
 	int (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes);
 	void *user;
 };

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Enough to keep a disk busy; most of them wait most of the time. */
-#define IO_THREADS 16
+#define IO_THREADS 32
 
 /* Where nothing is known of the memory. */
 #define MEMORY_UNKNOWN ((uint64_t)256 << 20)
@@ -150,6 +150,7 @@ static struct tsw_run_options run_options(const struct call *c)
 		.swap_digest = c->place.column_major,
 		/* A file that fits twice may stay in the page cache. */
 		.forget = tsw_place_span(&c->place) > half,
+		.block = tsw_place_span(&c->place) > half && !o->out_path ? TSW_PAGE : 0,
 		.progress = o->progress,
 		.user = o->user,
 	};

@@ -84,10 +84,28 @@ tsw_status tsw_sync(const struct tsw_file *f, enum tsw_barrier why)
 
 /* ---- the system ------------------------------------------------------------------------------ */
 
+/* Does the file system say that whole pages are aligned enough?  One that is silent is not asked by
+ * trying: a write it refuses would come in the middle of a run. */
+static int takes_pages(int fd)
+{
+#ifdef STATX_DIOALIGN
+	struct statx s;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &s))
+		return 0;
+	return (s.stx_mask & STATX_DIOALIGN) && s.stx_dio_offset_align && s.stx_dio_mem_align &&
+	       TSW_PAGE % s.stx_dio_offset_align == 0 && TSW_PAGE % s.stx_dio_mem_align == 0;
+#else
+	(void)fd;
+	return 0;
+#endif
+}
+
 static int sys_open(void *user, const char *path, enum tsw_open how, unsigned mode)
 {
 	static const int flags[] = {
 		[TSW_OPEN_DATA] = O_RDWR,
+		[TSW_OPEN_DIRECT] = O_RDWR | O_DIRECT | O_NOFOLLOW,
 		[TSW_OPEN_READ] = O_RDONLY,
 		[TSW_OPEN_JOURNAL] = O_RDWR | O_NOFOLLOW,
 		[TSW_CREATE_JOURNAL] = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
@@ -100,6 +118,11 @@ static int sys_open(void *user, const char *path, enum tsw_open how, unsigned mo
 	/* Runs are read where they are wanted; what the kernel would read ahead is not. */
 	if (fd >= 0)
 		posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+	if (fd >= 0 && how == TSW_OPEN_DIRECT && !takes_pages(fd)) {
+		close(fd);
+		errno = ENOTSUP;
+		return -1;
+	}
 	return fd;
 }
 

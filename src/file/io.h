@@ -15,9 +15,12 @@
 /* The attribute of a data file that names the run it is in. */
 #define TSW_MARK_BYTES 24
 #define TSW_BOOT_BYTES 40
+/* Of the page cache; transfers past it begin and end on such bounds, in memory too. */
+#define TSW_PAGE 4096u
 
 enum tsw_open {
 	TSW_OPEN_DATA,
+	TSW_OPEN_DIRECT, /* past the page cache; fails where TSW_PAGE is not alignment enough */
 	TSW_OPEN_READ,
 	TSW_OPEN_JOURNAL,
 	TSW_CREATE_JOURNAL,

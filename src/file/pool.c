@@ -6,10 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct line {
+	struct tsw_job *first, **last;
+};
+
 struct tsw_pool {
 	pthread_mutex_t lock;
 	pthread_cond_t work, done;
-	struct tsw_job *first, **last; /* jobs with indices left, in turn */
+	struct line line[TSW_LINES]; /* jobs with indices left */
+	unsigned turn;		     /* the line to look at first */
 	int stopping;
 	unsigned threads;
 	uint64_t random;
@@ -18,27 +23,33 @@ struct tsw_pool {
 
 /* ---- under the lock -------------------------------------------------------------------------- */
 
-static void append(struct tsw_pool *p, struct tsw_job *job)
+static struct line *line_of(struct tsw_pool *p, const struct tsw_job *job)
 {
-	job->link = NULL;
-	*p->last = job;
-	p->last = &job->link;
+	return &p->line[job->line];
 }
 
-static struct tsw_job *take(struct tsw_pool *p, struct tsw_job **at)
+static void append(struct tsw_pool *p, struct tsw_job *job)
 {
-	struct tsw_job *job = *at;
+	struct line *line = line_of(p, job);
+
+	job->link = NULL;
+	*line->last = job;
+	line->last = &job->link;
+}
+
+static void take(struct tsw_pool *p, struct tsw_job **at)
+{
+	const struct tsw_job *job = *at;
 
 	*at = job->link;
 	if (!job->link)
-		p->last = at;
-	return job;
+		line_of(p, job)->last = at;
 }
 
 /* Takes the job out of the line if it stands there. */
 static void withdraw(struct tsw_pool *p, const struct tsw_job *job)
 {
-	for (struct tsw_job **at = &p->first; *at; at = &(*at)->link)
+	for (struct tsw_job **at = &line_of(p, job)->first; *at; at = &(*at)->link)
 		if (*at == job) {
 			take(p, at);
 			return;
@@ -67,28 +78,32 @@ static int is_full(const struct tsw_job *job)
 	return job->most && job->running >= job->most;
 }
 
-/* Where the first job stands that may have one more thread; NULL if none may. */
+/* Where the first job stands that may have one more thread, in the line whose turn it is or else in
+ * the next; NULL if none may. */
 static struct tsw_job **first_open(struct tsw_pool *p)
 {
-	struct tsw_job **at = &p->first;
+	for (unsigned i = 0; i < TSW_LINES; i++) {
+		struct tsw_job **at = &p->line[(p->turn + i) % TSW_LINES].first;
 
-	while (*at && is_full(*at))
-		at = &(*at)->link;
-	return *at ? at : NULL;
+		while (*at && is_full(*at))
+			at = &(*at)->link;
+		if (*at)
+			return at;
+	}
+	return NULL;
 }
 
-/* Works on one index of the job that stands at *at; the lock is let go meanwhile.  The job goes to
- * the end of the line, so that every job has its turn. */
+/* Works on one index of the job that stands at *at; the lock is let go meanwhile. */
 static void work_on(struct tsw_pool *p, struct tsw_job **at)
 {
-	struct tsw_job *job = take(p, at);
-	uint64_t index;
+	struct tsw_job *job = *at;
+	uint64_t index = job->next++;
 	tsw_status status;
 
-	index = job->next++;
+	p->turn = (job->line + 1) % TSW_LINES;
 	job->running++;
-	if (job->next < job->count)
-		append(p, job);
+	if (job->next == job->count)
+		take(p, at);
 	pthread_mutex_unlock(&p->lock);
 	status = job->run(job->arg, index);
 	pthread_mutex_lock(&p->lock);
@@ -145,7 +160,8 @@ tsw_status tsw_pool_start(struct tsw_pool **pool, unsigned threads, uint64_t see
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->work, NULL);
 	pthread_cond_init(&p->done, NULL);
-	p->last = &p->first;
+	for (unsigned i = 0; i < TSW_LINES; i++)
+		p->line[i].last = &p->line[i].first;
 	p->random = seed;
 	/* Fewer threads are slower, none is an error. */
 	if (threads && start_threads(p, threads) && !p->threads) {
@@ -191,15 +207,20 @@ void tsw_pool_submit(struct tsw_pool *pool, struct tsw_job *job)
 /* One index of some job, drawn by lot. */
 static void work_by_lot(struct tsw_pool *p)
 {
-	struct tsw_job **at = &p->first;
+	struct tsw_job **at;
 	unsigned jobs = 0, skip;
 
-	for (struct tsw_job *job = p->first; job; job = job->link)
-		jobs++;
+	for (unsigned i = 0; i < TSW_LINES; i++)
+		for (at = &p->line[i].first; *at; at = &(*at)->link)
+			jobs++;
 	p->random = p->random * 6364136223846793005u + 1442695040888963407u;
-	for (skip = (unsigned)(p->random >> 33) % jobs; skip; skip--)
-		at = &(*at)->link;
-	work_on(p, at);
+	skip = (unsigned)(p->random >> 33) % jobs;
+	for (unsigned i = 0; i < TSW_LINES; i++)
+		for (at = &p->line[i].first; *at; at = &(*at)->link)
+			if (!skip--) {
+				work_on(p, at);
+				return;
+			}
 }
 
 tsw_status tsw_pool_wait(struct tsw_pool *pool, struct tsw_job *job)

@@ -8,11 +8,15 @@
 
 #include <stdint.h>
 
+/* Jobs of a kind wait for one another, in the order they came; the kinds take turns. */
+enum tsw_line { TSW_TO_TURN, TSW_TO_READ, TSW_TO_WRITE, TSW_LINES };
+
 struct tsw_job {
 	tsw_status (*run)(void *arg, uint64_t index);
 	void *arg;
 	uint64_t count;
 	unsigned most; /* threads that may work on it at a time; 0: any number */
+	enum tsw_line line;
 	/* The pool's: */
 	uint64_t next, done;
 	unsigned running;

@@ -40,6 +40,28 @@ static size_t band_end(const struct tsw_shop *shop, size_t rows, uint64_t band)
 	return end < rows ? end : rows;
 }
 
+/* ---- past the page cache --------------------------------------------------------------------- */
+
+/* Every run of it begins and ends on bounds of blocks, in the file and in a buffer.  So no block
+ * has both a byte that goes through the page cache and one that goes past it. */
+static int is_whole_blocks(const struct tsw_region *x, size_t block)
+{
+	return x->shape == TSW_TILE && x->at % block == 0 && x->pitch % block == 0 &&
+	       x->cols * x->elem_size % block == 0 && x->buffer_pitch % block == 0;
+}
+
+static int goes_past(const struct tsw_shop *shop, const struct tsw_region *x)
+{
+	return shop->direct.fd >= 0 && is_whole_blocks(x, shop->block);
+}
+
+/* The file, by the way that serves the region: always the same one. */
+static const struct tsw_file *way(const struct tsw_shop *shop, const struct tsw_file *f,
+				  const struct tsw_region *x)
+{
+	return f->fd == shop->data.fd && goes_past(shop, x) ? &shop->direct : f;
+}
+
 /* ---- moving ---------------------------------------------------------------------------------- */
 
 static tsw_status move_piece(const struct tsw_move *m, unsigned char *buffer, size_t bytes,
@@ -93,17 +115,19 @@ static tsw_status move_band(void *arg, uint64_t band)
 		     end = band_end(m->shop, m->region.rows, band);
 
 	TRY(move_rows(m, first, end));
-	if (m->write && !m->lazy)
+	if (m->write && !m->lazy && m->file != &m->shop->direct)
 		start_writing(m, first, end);
 	return TSW_OK;
 }
 
 static void start_move(struct tsw_move *m)
 {
+	m->file = way(m->shop, m->file, &m->region);
 	m->job = (struct tsw_job){.run = move_band,
 				  .arg = m,
+				  .line = m->write ? TSW_TO_WRITE : TSW_TO_READ,
 				  .count = bands_of(m->shop, m->region.rows),
-				  .most = m->write ? WRITERS : 0};
+				  .most = m->write && m->file != &m->shop->direct ? WRITERS : 0};
 	tsw_pool_submit(m->shop->pool, &m->job);
 }
 
@@ -169,13 +193,22 @@ uint64_t tsw_work_bytes(const struct tsw_grid *g)
 	       most_bands(g) * (2 * sizeof(tsw_hash) + 2 * sizeof(tsw_digest));
 }
 
+/* Every thread that meets an untouched huge page takes one, and all but one of those that meet the
+ * same give it back: 2 MiB for each thread for a moment, which a small control group does not have.
+ */
+#define HUGE_FROM ((size_t)64 << 20)
+
 static unsigned char *pages_new(size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		return NULL;
-	madvise(p, bytes, MADV_HUGEPAGE); /* a hint */
+	if (bytes >= HUGE_FROM)
+		madvise(p, bytes, MADV_HUGEPAGE); /* a hint */
+	/* A child must not share a page that the disk is reading or writing: old kernels would part
+	 * the two by a copy. */
+	madvise(p, bytes, MADV_DONTFORK);
 	return p;
 }
 
@@ -236,7 +269,7 @@ static tsw_status read_band(void *arg, uint64_t index)
 	const struct tsw_bands b = {w->b, w->diagonal ? w->x : w->y, w->band_b};
 	const size_t first = (size_t)band * shop->band, end = band_end(shop, tile.rows, band);
 	struct tsw_move move = {.shop = shop,
-				.file = &shop->data,
+				.file = way(shop, &shop->data, second ? &w->b : &w->a),
 				.buffer = second ? w->y : w->x,
 				.count = &shop->traffic->read};
 
@@ -269,6 +302,7 @@ void tsw_work_read(struct tsw_work *w, uint64_t k)
 	tsw_work_set(w, k);
 	w->reading = (struct tsw_job){.run = read_band,
 				      .arg = w,
+				      .line = TSW_TO_READ,
 				      .count = bands_of(shop, w->a.rows) +
 					       (w->diagonal ? 0 : bands_of(shop, w->b.rows))};
 	tsw_pool_submit(shop->pool, &w->reading);
@@ -418,10 +452,13 @@ tsw_status tsw_half_hash(struct tsw_work *w, const struct tsw_region *half,
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-static void forget_tile(const struct tsw_file *f, const struct tsw_region *x, int wait)
+static void forget_tile(const struct tsw_shop *shop, const struct tsw_file *f,
+			const struct tsw_region *x, int wait)
 {
 	const struct tsw_io *io = f->io;
 
+	if (goes_past(shop, x))
+		return;
 	for (size_t r = 0; r < x->rows; r++)
 		io->forget(io->user, f->fd, x->at + r * x->pitch, x->cols * x->elem_size, wait);
 }
@@ -432,12 +469,12 @@ void tsw_work_forget(const struct tsw_work *w, int wait)
 
 	if (!shop->forget)
 		return;
-	forget_tile(&shop->data, &w->a, wait);
+	forget_tile(shop, &shop->data, &w->a, wait);
 	if (!w->diagonal)
-		forget_tile(&shop->data, &w->b, wait);
+		forget_tile(shop, &shop->data, &w->b, wait);
 	if (shop->out.fd == shop->data.fd)
 		return;
-	forget_tile(&shop->out, &w->a, wait);
+	forget_tile(shop, &shop->out, &w->a, wait);
 	if (!w->diagonal)
-		forget_tile(&shop->out, &w->b, wait);
+		forget_tile(shop, &shop->out, &w->b, wait);
 }

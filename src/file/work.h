@@ -15,6 +15,8 @@ struct tsw_traffic {
 /* What all works of a run share. */
 struct tsw_shop {
 	struct tsw_file data, out; /* read from, written to: one file, or two */
+	struct tsw_file direct;	   /* the one file again, past the page cache; fd -1: not */
+	size_t block;		   /* what goes that way begins and ends on such bounds */
 	struct tsw_grid grid;
 	struct tsw_pool *pool;
 	int nthreads;	  /* for transposing */

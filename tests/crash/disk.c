@@ -213,6 +213,27 @@ static int new_file(struct disk *d)
 	return file;
 }
 
+/* ---- past the page cache --------------------------------------------------------------------- */
+
+/* Added to the number of a file that was opened so.  It may be less durable than it seems there,
+ * too: until a sync has covered it, what was written is in the disk's own cache. */
+#define PAST DISK_FILES
+
+static int file_of(int fd)
+{
+	return fd < PAST ? fd : fd - PAST;
+}
+
+/* Only whole blocks go that way, from and to whole blocks of memory. */
+static int goes(struct disk *d, int fd, const void *memory, size_t bytes, uint64_t at)
+{
+	if (fd < PAST)
+		return 1;
+	d->past += bytes;
+	errno = EINVAL;
+	return ((uintptr_t)memory | bytes | at) % d->block == 0;
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static int sim_open(void *user, const char *path, enum tsw_open how, unsigned mode)
@@ -230,8 +251,13 @@ static int sim_open(void *user, const char *path, enum tsw_open how, unsigned mo
 		}
 		set_name(d, name, new_file(d));
 	}
+	if (how == TSW_OPEN_DIRECT && !d->block) {
+		errno = ENOTSUP;
+		return -1;
+	}
 	errno = ENOENT;
-	return d->cache_name[name];
+	return d->cache_name[name] +
+	       (how == TSW_OPEN_DIRECT && d->cache_name[name] >= 0 ? PAST : 0);
 }
 
 static void sim_close(void *user, int fd)
@@ -240,24 +266,26 @@ static void sim_close(void *user, int fd)
 	(void)fd;
 }
 
-static size_t shortened(struct disk *d, enum disk_event event, size_t bytes)
+static size_t shortened(struct disk *d, enum disk_event event, size_t bytes, int fd)
 {
-	return event == DISK_SHORT && bytes > 1 ? 1 + (size_t)draw(d, bytes - 1) : bytes;
+	const size_t unit = fd < PAST ? 1 : d->block, most = bytes / unit;
+
+	return event == DISK_SHORT && most > 1 ? (1 + (size_t)draw(d, most - 1)) * unit : bytes;
 }
 
 static int64_t sim_read(void *user, int fd, void *to, size_t bytes, uint64_t at)
 {
 	struct disk *d = user;
-	struct disk_file *f = &d->file[fd];
+	struct disk_file *f = &d->file[file_of(fd)];
 	enum disk_event event = befalls(d, DISK_READ);
 
-	if (stopped(event))
+	if (stopped(event) || !goes(d, fd, to, bytes, at))
 		return -1;
 	if (at >= f->cache_bytes)
 		return 0;
 	if (bytes > f->cache_bytes - at)
 		bytes = f->cache_bytes - at;
-	bytes = shortened(d, event, bytes);
+	bytes = shortened(d, event, bytes, fd);
 	memcpy(to, f->cache + at, bytes);
 	return (int64_t)bytes;
 }
@@ -298,17 +326,17 @@ static int64_t sim_write(void *user, int fd, const void *from, size_t bytes, uin
 		d->dead = 2;
 		bytes = (size_t)draw(d, bytes + 1);
 		if (bytes)
-			write_to_cache(d, fd, from, bytes, at);
+			write_to_cache(d, file_of(fd), from, bytes, at);
 		errno = EIO;
 	}
-	if (stopped(event))
+	if (stopped(event) || !goes(d, fd, from, bytes, at))
 		return -1;
-	if (is_full(d, fd, at + bytes)) {
+	if (is_full(d, file_of(fd), at + bytes)) {
 		errno = ENOSPC;
 		return -1;
 	}
-	bytes = shortened(d, event, bytes);
-	write_to_cache(d, fd, from, bytes, at);
+	bytes = shortened(d, event, bytes, fd);
+	write_to_cache(d, file_of(fd), from, bytes, at);
 	return (int64_t)bytes;
 }
 
@@ -384,8 +412,9 @@ static int sim_status(void *user, int fd, struct tsw_file_status *status)
 
 	if (stopped(befalls(d, DISK_OTHER)))
 		return -1;
-	*status = (struct tsw_file_status){
-		.bytes = d->file[fd].cache_bytes, .inode = (uint64_t)fd, .regular = 1};
+	*status = (struct tsw_file_status){.bytes = d->file[file_of(fd)].cache_bytes,
+					   .inode = (uint64_t)file_of(fd),
+					   .regular = 1};
 	return 0;
 }
 

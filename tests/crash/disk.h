@@ -49,6 +49,7 @@ struct disk {
 	struct disk_pending pending[DISK_PENDING];
 	unsigned pendings;
 	size_t sector;
+	size_t block;	   /* transfers past the page cache are whole ones; 0: there are none */
 	int dead;	   /* killed, or without power: every call fails */
 	int no_marks;	   /* a file system without attributes */
 	int no_room;	   /* one that promises no room */
@@ -56,7 +57,7 @@ struct disk {
 	uint64_t capacity; /* 0: endless; else what the files may take together */
 	unsigned without;  /* a barrier that does nothing */
 	unsigned boots;
-	uint64_t random, calls, syncs;
+	uint64_t random, calls, syncs, past; /* past: bytes moved past the page cache */
 	enum disk_event (*strike)(void *user, enum disk_call call);
 	void *user;
 };

@@ -13,19 +13,32 @@ import sys
 import time
 
 TOOL = os.environ["TILESWAP"]
-KILLS = (int(os.environ.get("TSW_KILLS", "60")) + 1) // 2
+KILLS = int(os.environ.get("TSW_KILLS", "96"))
 SEED = int(os.environ.get("TSW_SEED", str(time.time_ns())), 0)
-N, SIZE = 599, 8
+SIZE = 8
 
 
-def matrix(rng):
-    return rng.randbytes(N * N * SIZE)
+def transposed(a, n):
+    all_of_it = memoryview(a).cast("Q")
+    return b"".join(all_of_it[c::n].tobytes() for c in range(n))
 
 
-def transposed(a):
-    rows = [memoryview(a)[r * N * SIZE:(r + 1) * N * SIZE].cast("Q") for r in range(N)]
-    return b"".join(bytes(memoryview(b"".join(row[c:c + 1].tobytes() for row in rows)))
-                    for c in range(N))
+def new_group(bytes_):
+    """A control group of that much memory: the directory, or None where that may not be."""
+    for base, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+                        ("/sys/fs/cgroup", "memory.max")):
+        group = f"{base}/tsw-kills-{os.getpid()}"
+        try:
+            os.mkdir(group)
+        except OSError:
+            continue
+        try:
+            with open(f"{group}/{limit}", "w") as f:
+                f.write(str(bytes_))
+            return group
+        except OSError:
+            os.rmdir(group)
+    return None
 
 
 def digest(path):
@@ -42,15 +55,19 @@ def marked(path):
 
 
 class Storm:
-    def __init__(self, directory, options, rng):
+    def __init__(self, directory, options, rng, kills, n=599, memory="256K", group=None):
         self.path = os.path.join(directory, "m.bin")
-        self.command = [TOOL, "transpose", self.path, "--n", str(N), "--elem-size", str(SIZE),
-                        "--memory", "256K", *options]
+        self.command = [TOOL, "transpose", self.path, "--n", str(n), "--elem-size", str(SIZE),
+                        "--memory", memory, *options]
+        if group:
+            self.command = ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "limited",
+                            *self.command]
         self.rng = rng
-        a = matrix(rng)
+        self.most = kills
+        a = rng.randbytes(n * n * SIZE)
         with open(self.path, "wb") as f:
             f.write(a)
-        self.states = [digest(self.path), hashlib.blake2b(transposed(a)).digest()]
+        self.states = [digest(self.path), hashlib.blake2b(transposed(a, n)).digest()]
         self.kills = self.resumed = self.ended = self.late = 0
         self.seconds = None
 
@@ -90,7 +107,7 @@ class Storm:
     def one_transpose(self, state):
         """From `state` to the other one, through up to six kills; returns where it came to."""
         for _ in range(self.rng.randrange(1, 7)):
-            if self.kills < KILLS and self.killed_run():
+            if self.kills < self.most and self.killed_run():
                 self.ended += 1
                 self.expect(1 - state)
                 return 1 - state
@@ -114,26 +131,43 @@ class Storm:
         self.whole_run()
         self.expect(0)
         state = 0
-        while self.kills < KILLS:
+        while self.kills < self.most:
             state = self.one_transpose(state)
         if os.path.exists(self.path + ".tswj"):
             raise AssertionError("the journal is left")
-        if self.kills >= 20 and not self.resumed:
-            raise AssertionError("no run was ever resumed")
+
+
+def run(name, storm):
+    try:
+        storm.run()
+    except (AssertionError, subprocess.CalledProcessError) as wrong:
+        print(f"FAIL kill storm, {name}: {wrong}")
+        return storm
+    print(f"# {storm.kills} kills, {storm.late} aimed at the last hundredth, {storm.resumed} resumed, "
+          f"{storm.ended} runs were faster")
+    print(f"pass kill storm, {name}")
+    return storm
 
 
 def main():
     print(f"# TSW_SEED={SEED:#x}")
-    for name, options in (("power", []), ("process", ["--durability", "process", "--verify"])):
-        storm = Storm(sys.argv[1], options, random.Random(f"{SEED} {name}"))
-        try:
-            storm.run()
-        except (AssertionError, subprocess.CalledProcessError) as wrong:
-            print(f"FAIL kill storm, durability {name}: {wrong}")
+    # Rows of whole pages, and a file larger than the memory: tiles go past the page cache.
+    group = new_group(56 << 20)
+    few = (KILLS + (3 if group else 1)) // (4 if group else 2)
+    storms = []
+    for name, options in (("durability power", []),
+                          ("durability process", ["--durability", "process", "--verify"])):
+        storms.append(run(name, Storm(sys.argv[1], options, random.Random(f"{SEED} {name}"), few)))
+        if not group:
+            print(f"skip kill storm past the page cache, {name}: no control group")
             continue
-        print(f"# {storm.kills} kills, {storm.late} aimed at the last hundredth, {storm.resumed} resumed, "
-              f"{storm.ended} runs were faster")
-        print(f"pass kill storm, durability {name}")
+        storms.append(run(f"past the page cache, {name}",
+                          Storm(sys.argv[1], options, random.Random(f"{SEED} {name}"), few, 2048,
+                                "13M", group)))
+    if sum(s.kills for s in storms) >= 40 and not sum(s.resumed for s in storms):
+        print("FAIL kill storm: no run was ever resumed")
+    if group:
+        os.rmdir(group)
 
 
 main()

@@ -4,7 +4,7 @@
 #
 #     TILESWAP=build/tileswap tests/files/run.sh
 #
-# TSW_KILLS (60) kills are dealt out; TSW_SEED repeats a storm.
+# TSW_KILLS (96) kills are dealt out; TSW_SEED repeats a storm.
 set -u
 
 TILESWAP=$(realpath -e -- "${TILESWAP:?the path of the tileswap tool}") || exit 1
