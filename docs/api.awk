@@ -16,8 +16,8 @@ function open_group(text) {
 }
 
 function comment_done(text) {
-	if (text ~ /^-+ .* -+\n$/) {
-		gsub(/^-+ | -+\n$/, "", text)
+	if (text ~ /^-+ .* -+[ \n]*$/) {
+		gsub(/^-+ | -+[ \n]*$/, "", text)
 		section = text
 	} else if (!overview)
 		overview = text
@@ -184,8 +184,10 @@ function first_sentence(text) {
 	return text
 }
 
-function about(i) {
-	return group_section[i] ? group_section[i] : first_sentence(group_text[i])
+function about(i,   text) {
+	text = group_section[i] ? group_section[i] : first_sentence(group_text[i])
+	gsub(/`/, "", text)
+	return text
 }
 
 function write_markdown(   i, at) {
@@ -230,7 +232,7 @@ function write_page(i,   name, n, k, link, all) {
 	man_code(group_code[i])
 	put(".SH DESCRIPTION")
 	write_text(group_text[i])
-	put(".SH SEE ALSO\n.BR " header " (3),\n.BR tsw_status (3)")
+	put(".SH SEE ALSO\n.BR " header " (3)" (name[1] == "tsw_status" ? "" : ",\n.BR tsw_status (3)"))
 	close(file)
 	for (k = 2; k <= n; k++) {
 		link = dir "/" name[k] ".3"

@@ -145,8 +145,7 @@ TSW_API tsw_status tsw_transpose_array_host(void *const *a, size_t n, size_t ld,
 TSW_API tsw_status tsw_transpose_array_device(void *const *a, size_t n, size_t ld, size_t elem_size,
 					      size_t count, tsw_stream stream);
 
-/* ---- imatcopy: transpose, conjugate and scale in place, in one pass ---------------------------
- */
+/* ---- imatcopy: transpose, conjugate and scale in place, in one pass -------------------------- */
 
 /* Values are part of the ABI. */
 typedef enum tsw_type {
@@ -269,7 +268,7 @@ static inline tsw_status tsw_zimatcopy_device(char op, size_t n, double _Complex
 }
 #endif
 
-/* ---- checksum -------------------------------------------------------------------------------- */
+/* ---- checksum: two sums that tell whether a transpose is right ------------------------------- */
 
 /* Two sums over the elements of the window, for telling whether a transpose did what it should
  * without keeping a second matrix: the digest of A taken with transposed = 0 equals the digest of
@@ -320,7 +319,7 @@ TSW_API tsw_status tsw_checksum_host(const void *a, size_t n, size_t ld, size_t 
 TSW_API tsw_status tsw_checksum_device(const void *a, size_t n, size_t ld, size_t elem_size,
 				       int transposed, tsw_digest *out, tsw_stream stream);
 
-/* ---- files ----------------------------------------------------------------------------------- */
+/* ---- files: a matrix transposed in its file, in bounded memory ------------------------------- */
 
 /* How the matrix lies in its file. */
 typedef enum tsw_format {
@@ -411,7 +410,8 @@ typedef struct tsw_file_result {
  * the file is read once more: TSW_ERR_MISMATCH if the digests differ, and the journal stays.
  *
  * With out_path the transposed matrix goes to a new file with everything around it, which gets its
- * name when it is whole and on the disk; `path` is only read.  With flag_only not the matrix moves
+ * name when it is whole and on the disk; `path` is only read, and refused with TSW_ERR_JOURNAL
+ * where a run is under way or was stopped in it.  With flag_only not the matrix moves
  * but the header of a .npy file says the other order, which readers of .npy honour.
  *
  * The call takes an exclusive lock (flock) on the file.  Linux keeps locks of network file systems
