@@ -271,6 +271,12 @@ module tileswap
             type(c_ptr) :: text
         end function
 
+        function c_error_line(failed) bind(c, name="tsw_error_line") result(line)
+            import :: c_int, c_ptr
+            integer(c_int), value :: failed
+            type(c_ptr) :: line
+        end function
+
         function c_strlen(text) bind(c, name="strlen") result(length)
             import :: c_ptr, c_size_t
             type(c_ptr), value :: text
@@ -295,6 +301,8 @@ module tileswap
     interface tsw_checksum
         procedure :: checksum_s, checksum_d, checksum_c, checksum_z
     end interface
+
+    integer, parameter :: error_line_bytes = 512 ! TSW_ERROR_LINE of tileswap_dist.h
 
     ! Where an array lies, taken from the addresses of its elements, so that a section shows its
     ! strides.  Bytes.
@@ -383,9 +391,41 @@ contains
         at%across = distance(first%base, next)
     end function
 
+    function decimal(number) result(text)
+        integer(c_size_t), intent(in) :: number
+        character(len=:), allocatable :: text
+        character(len=24) :: digits
+
+        write (digits, '(i0)') number
+        text = trim(digits)
+    end function
+
+    ! What tsw_last_error() returns from now on.
+    function fail(status, detail) result(same)
+        integer(c_int), intent(in) :: status
+        character(len=*), intent(in) :: detail
+        integer(c_int) :: same
+        character(kind=c_char), pointer :: line(:)
+        integer :: i
+
+        call c_f_pointer(c_error_line(1_c_int), line, [error_line_bytes])
+        do i = 1, min(len(detail), error_line_bytes - 1)
+            line(i) = detail(i:i)
+        end do
+        line(i) = c_null_char
+        same = status
+    end function
+
+    function fail_apart(what, apart, wanted) result(status)
+        character(len=*), intent(in) :: what, wanted
+        integer(c_size_t), intent(in) :: apart
+        integer(c_int) :: status
+        status = fail(tsw_err_stride, what//' lie '//decimal(apart)//' bytes apart, not '//wanted)
+    end function
+
     ! Fortran's columns are C's rows: `along`, from column to column, is ld.  A matrix that is not
     ! square is refused as ld < n is; a section whose columns have gaps, or that runs backwards, as
-    ! a stride that cannot be.  Either leaves tsw_last_error() empty, as a call on nothing does.
+    ! a stride that cannot be.
     function c_shape(at, n, ld, stride) result(status)
         type(layout), intent(in) :: at
         integer(c_size_t), intent(out) :: n, ld, stride
@@ -394,21 +434,25 @@ contains
         n = at%rows
         ld = n
         stride = 0
-        status = tsw_transpose_host(c_null_ptr, 0_c_size_t, 0_c_size_t, 1_c_size_t, 0_c_int)
+        status = tsw_ok
         if (at%rows /= at%cols) then
-            status = tsw_err_ld
+            status = fail(tsw_err_ld, 'a is '//decimal(at%rows)//' x '//decimal(at%cols)//', not square')
             return
         end if
         if (n > 1 .and. at%count > 0) then
-            if (at%down /= at%elem_size .or. at%along < 0 .or. mod(at%along, at%elem_size) /= 0) then
-                status = tsw_err_stride
+            if (at%down /= at%elem_size) then
+                status = fail_apart('the elements of a column of a', at%down, decimal(at%elem_size))
+                return
+            end if
+            if (at%along < 0 .or. mod(at%along, at%elem_size) /= 0) then
+                status = fail_apart('the columns of a', at%along, 'a positive multiple of '//decimal(at%elem_size))
                 return
             end if
             ld = at%along / at%elem_size
         end if
         if (at%count > 1) then
             if (at%across < 0 .or. mod(at%across, at%elem_size) /= 0) then
-                status = tsw_err_stride
+                status = fail_apart('the matrices of a', at%across, 'a positive multiple of '//decimal(at%elem_size))
                 return
             end if
             stride = at%across / at%elem_size

@@ -161,10 +161,18 @@ contains
 
         a = reshape([(real(i, 8), i=1, 64)], shape(a))
         call expect(tsw_transpose(a(1:3, :)) == tsw_err_ld, 'not square')
+        call expect(tsw_last_error() == 'a is 3 x 8, not square', 'detail of the shape')
         call expect(tsw_transpose(a(1:8:2, 1:4)) == tsw_err_stride, 'columns with gaps')
+        call expect(tsw_last_error() == 'the elements of a column of a lie 16 bytes apart, not 8', &
+            'detail of the gaps')
         call expect(tsw_transpose(a(8:1:-1, :)) == tsw_err_stride, 'rows backwards')
         call expect(tsw_transpose(a(:, 8:1:-1)) == tsw_err_stride, 'columns backwards')
-        call expect(tsw_last_error() == '', 'an empty detail')
+        call expect(tsw_last_error() == &
+            'the columns of a lie -64 bytes apart, not a positive multiple of 8', 'detail of the columns')
+        call expect(tsw_transpose(b(:, :, 2:1:-1)) == tsw_err_stride, 'matrices backwards')
+        call expect(tsw_last_error() == &
+            'the matrices of a lie -512 bytes apart, not a positive multiple of 8', 'detail of the batch')
+        call expect(tsw_transpose(a(1:0, 1:0)) == tsw_ok .and. tsw_last_error() == '', 'an empty detail')
         call expect(tsw_transpose(a, nthreads=-1_c_int) == tsw_err_threads, 'threads')
         call expect(tsw_last_error() == 'nthreads = -1 is negative', 'detail')
         call expect(len(tsw_strerror(tsw_err_threads)) > 0, 'tsw_strerror')
