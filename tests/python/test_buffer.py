@@ -55,5 +55,5 @@ def test_read_only():
 
 
 def test_one_axis():
-    with pytest.raises(tileswap.NotInPlaceError, match="1 axes"):
+    with pytest.raises(tileswap.NotInPlaceError, match="1 axis"):
         tileswap.transpose_(bytearray(16))

@@ -145,3 +145,38 @@ def test_refused(tmp_path):
         tileswap.transpose_file(path, format="csv")
     with pytest.raises(ValueError, match="durability"):
         tileswap.transpose_file(path, durability="none")
+
+
+def test_arguments_that_c_would_bend(tmp_path):
+    path = tmp_path / "a.npy"
+    x = coded(9)
+    np.save(path, x)
+    for options, error, match in [
+        (dict(memory=-1), ValueError, "memory = -1"),
+        (dict(memory="4G"), TypeError, "memory = '4G'"),
+        (dict(memory=1e9), TypeError, "memory = 1000000000.0"),
+        (dict(offset=2**64), ValueError, "offset = 18446744073709551616"),
+        (dict(threads=2**32), ValueError, "threads = 4294967296"),
+        (dict(out=f"{tmp_path}/t.npy\0x"), ValueError, "out = .* zero byte"),
+        (dict(dataset="w\0x"), ValueError, "dataset = .* zero byte"),
+        (dict(dataset="w"), tileswap.TileswapError, "a .npy file has no datasets"),
+        (dict(progress=3), TypeError, "progress = 3"),
+    ]:
+        with pytest.raises(error, match=match):
+            tileswap.transpose_file(path, **options)
+    with pytest.raises(ValueError, match="path = .* zero byte"):
+        tileswap.transpose_file(f"{path}\0x")
+    assert (np.load(path) == x).all() and [p.name for p in tmp_path.iterdir()] == ["a.npy"]
+
+
+def test_half_transposed_is_not_read(tmp_path):
+    path = tmp_path / "a.npy"
+    x = coded(600)
+    np.save(path, x)
+    with pytest.raises(tileswap.TileswapError):
+        tileswap.transpose_file(path, memory=1 << 20, progress=lambda done, total: True)
+    with pytest.raises(tileswap.TileswapError, match="half transposed") as caught:
+        tileswap.transpose_file(path, out=tmp_path / "t.npy")
+    assert caught.value.status == tileswap.Status.ERR_JOURNAL and not (tmp_path / "t.npy").exists()
+    tileswap.transpose_file(path, memory=1 << 20)
+    assert (np.load(path) == x.T).all()

@@ -142,7 +142,7 @@ def refused():
     base = np.zeros((8, 12))
     strided = np.lib.stride_tricks.as_strided
     yield "not square", base, "not square: 8 x 12"
-    yield "one axis", base[0], "1 axes"
+    yield "one axis", base[0], "1 axis: a matrix needs two"
     yield "no axis", np.zeros(()), "0 axes"
     yield "inner stride 2", base[:6, ::2], "8 bytes apart"
     yield "rows backwards", base[::-1, :8], "negative"
@@ -173,6 +173,12 @@ def test_wrong_arguments():
     with pytest.raises(tileswap.TileswapError, match="nthreads = -1") as caught:
         tileswap.transpose_(x, threads=-1)
     assert caught.value.status == tileswap.Status.ERR_THREADS
+    for call in (tileswap.transpose_, tileswap.imatcopy_, tileswap.checksum):
+        with pytest.raises(TypeError, match="threads = 1.5"):
+            call(x, threads=1.5)
+        with pytest.raises(ValueError, match="threads = 4294967296"):  # as a C int it would be 0
+            call(x, threads=2**32)
+    tileswap.transpose_(x, threads=np.int64(1))
     with pytest.raises(ValueError, match="stream="):
         tileswap.transpose_(x, stream=1)
     with pytest.raises(TypeError, match="no CUDA stream"):

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from ._arrays import NUMBERS, Array, array_of, matrices_of
 from ._files import Digest, FileResult, transpose_file
-from ._library import NotInPlaceError, Status, TileswapError, _Digest, check, library
+from ._library import NotInPlaceError, Status, TileswapError, _Digest, check, library, thread_count
 
 __all__ = [
     "Digest",
@@ -56,7 +56,7 @@ def _stream_handle(stream: Any) -> int | None:
 
 
 def _check_place(array: Array, threads: int, stream: int | None) -> None:
-    if array.on_device and threads:
+    if array.on_device and thread_count(threads):
         raise ValueError("threads= is for arrays in host memory, this one lies on a GPU")
     if not array.on_device and stream is not None:
         raise ValueError("stream= is for arrays on a GPU, this one lies in host memory")
@@ -87,7 +87,7 @@ def transpose_(x: _T, *, element_axes: int = 0, threads: int = 0, stream: Any = 
         with array.device:
             check(library.tsw_transpose_batch_device(*shape, array.stream() if handle is None else handle))
     else:
-        check(library.tsw_transpose_batch_host(*shape, threads))
+        check(library.tsw_transpose_batch_host(*shape, thread_count(threads)))
     array.changed()
     return x
 
@@ -121,9 +121,10 @@ def imatcopy_(x: _T, op: str = "T", alpha: complex | None = None, *, threads: in
     _check_place(array, threads, handle)
     number = array.number()
     if number not in NUMBERS:
+        dtype = getattr(x, "dtype", None)
         raise TypeError(
-            "the elements are no float32, float64, complex64, complex128, float16 or bfloat16 that the memory holds "
-            "as they read (another type or byte order, or a tensor that is conjugated or negated lazily)"
+            f"the elements{'' if dtype is None else f', {dtype},'} are no float32, float64, complex64, complex128, "
+            "float16 or bfloat16 that the memory holds as they read (another type or byte order, or a tensor that is conjugated or negated lazily)"
         )
     if op not in tuple("NTCRntcr"):
         raise ValueError(f"op = {op!r} is none of 'N', 'T', 'C', 'R'")
@@ -137,7 +138,7 @@ def imatcopy_(x: _T, op: str = "T", alpha: complex | None = None, *, threads: in
         with array.device:
             check(library.tsw_imatcopy_batch_device(*shape, array.stream() if handle is None else handle))
     else:
-        check(library.tsw_imatcopy_batch_host(*shape, threads))
+        check(library.tsw_imatcopy_batch_host(*shape, thread_count(threads)))
     array.changed()
     return x
 
@@ -163,7 +164,7 @@ def checksum(x: Any, *, transposed: bool = False, element_axes: int = 0, threads
         with array.device:
             check(library.tsw_checksum_device(*shape, array.stream() if handle is None else handle))
     else:
-        check(library.tsw_checksum_host(*shape, threads))
+        check(library.tsw_checksum_host(*shape, thread_count(threads)))
     return Digest(digest.placed, digest.values)
 
 

@@ -325,9 +325,9 @@ def matrices_of(array: Array, element_axes: int) -> Matrices | None:
     strides = array.strides if array.strides is not None else _contiguous(shape, array.itemsize)
     col = len(shape) - element_axes - 1
     if col < 1:
-        raise NotInPlaceError(
-            f"{len(shape)} axes, {element_axes} of them in an element: a matrix needs two more", Status.ERR_LD
-        )
+        axes = "1 axis" if len(shape) == 1 else f"{len(shape)} axes"
+        inside = f", {element_axes} of them in an element" if element_axes else ""
+        raise NotInPlaceError(f"{axes}{inside}: a matrix needs two", Status.ERR_LD)
     n = shape[col]
     if shape[col - 1] != n:
         raise NotInPlaceError(f"not square: {shape[col - 1]} x {n}", Status.ERR_LD)

@@ -9,10 +9,11 @@ import signal
 import threading
 from typing import Callable, Iterator, NamedTuple
 
-from ._library import _Digest, _FileOptions, _FileResult, _Progress, check, library
+from ._library import _Digest, _FileOptions, _FileResult, _Progress, check, library, thread_count, whole
 
 FORMATS = {"auto": 0, "raw": 1, "npy": 2, "hdf5": 3, "safetensors": 4}
 DURABILITIES = {"power": 0, "process": 1}
+_MOST = 2**64 - 1
 
 
 class Digest(NamedTuple):
@@ -49,6 +50,13 @@ def _choice(name: str, value: str, choices: dict[str, int]) -> int:
     if value not in choices:
         raise ValueError(f"{name} = {value!r}: must be one of {', '.join(choices)}")
     return choices[value]
+
+
+def _c_string(argument: str, encoded: bytes) -> bytes:
+    """A zero byte would end it early, and something else would be named."""
+    if b"\0" in encoded:
+        raise ValueError(f"{argument} = {encoded!r} holds a zero byte")
+    return encoded
 
 
 def _result(raw: _FileResult, verify: bool) -> FileResult:
@@ -131,6 +139,8 @@ def transpose_file(
     transposed beside its journal; the same call goes on from there.  An exception in progress, and
     KeyboardInterrupt, stop in this way and come out of this call.
     """
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress = {progress!r} cannot be called")
     raised: list[BaseException] = []
     interrupts: list[int] = []
 
@@ -146,26 +156,27 @@ def transpose_file(
 
     options = _FileOptions(
         struct_size=ctypes.sizeof(_FileOptions),
-        n=n,
-        ld=ld,
-        elem_size=elem_size,
-        offset_bytes=offset,
-        memory_bytes=memory,
-        nthreads=threads,
+        n=whole("n", n, 0, _MOST),
+        ld=whole("ld", ld, 0, _MOST),
+        elem_size=whole("elem_size", elem_size, 0, _MOST),
+        offset_bytes=whole("offset", offset, 0, _MOST),
+        memory_bytes=whole("memory", memory, 0, _MOST),
+        nthreads=thread_count(threads),
         durability=_choice("durability", durability, DURABILITIES),
         format=_choice("format", format, FORMATS),
         verify=bool(verify),
-        dataset=None if dataset is None else dataset.encode(),
-        out_path=None if out is None else os.fsencode(out),
+        dataset=None if dataset is None else _c_string("dataset", dataset.encode()),
+        out_path=None if out is None else _c_string("out", os.fsencode(out)),
         progress=_Progress(report),
         once=bool(once),
         flag_only=bool(flag_only),
         force=bool(force),
     )
+    encoded = _c_string("path", os.fsencode(path))
     result = _FileResult(struct_size=ctypes.sizeof(_FileResult))
     with _interrupts_noted(interrupts):
         status = library.tsw_transpose_file(
-            os.fsencode(path), ctypes.byref(options), ctypes.byref(result)
+            encoded, ctypes.byref(options), ctypes.byref(result)
         )
     if raised:
         raise raised[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import operator
 import os
 from ctypes import CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 from pathlib import Path
@@ -138,6 +139,22 @@ def _load() -> ctypes.CDLL:
 
 
 library = _load()
+
+
+def whole(name: str, value: Any, low: int, high: int) -> int:
+    """The argument `name` as an int from low to high: ctypes would cut it to size in silence."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} = {value!r} is no whole number") from None
+    if not low <= number <= high:
+        raise ValueError(f"{name} = {number} is not from {low} to {high}")
+    return number
+
+
+def thread_count(threads: Any) -> int:
+    """A C int; what the library makes of a negative one is its own affair."""
+    return whole("threads", threads, -(2**31), 2**31 - 1)
 
 
 def check(status: int) -> None:
