@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static char directory[64], path[96], journal[112];
@@ -157,6 +158,45 @@ START_TEST(stops_and_resumes)
 }
 END_TEST
 
+/* Nobody is given a matrix that is half transposed: the attribute tells, or the journal alone. */
+START_TEST(half_a_matrix_is_not_read)
+{
+	const size_t bytes = 211 * 211 * 8;
+	struct watch w = {.stop_at = 2};
+	tsw_file_options o = raw(211, 0, 8, 0), copy = o;
+	char out[112], hidden[112];
+
+	snprintf(out, sizeof out, "%s.out", path);
+	snprintf(hidden, sizeof hidden, "%s.hidden", path);
+	copy.out_path = out;
+	o.memory_bytes = 40000;
+	o.progress = watch;
+	o.user = &w;
+	write_file(tsw_pattern(bytes), bytes);
+	tsw_assert_status(tsw_transpose_file(path, &o, NULL), TSW_ERR_INTERRUPTED);
+	for (int i = 0; i < 3; i++) {
+		if (i == 1)
+			ck_assert(!rename(journal, hidden));
+		if (i == 2) { /* a file that carries no attribute */
+			ck_assert(!rename(hidden, journal));
+			write_file(tsw_pattern(bytes), bytes);
+		}
+		if (i == 1 && getxattr(path, "user.tileswap", NULL, 0) <= 0)
+			continue; /* a file system without attributes */
+		tsw_assert_status(tsw_transpose_file(path, &copy, NULL), TSW_ERR_JOURNAL);
+		ck_assert(strstr(tsw_last_error(), "half transposed"));
+		ck_assert(access(out, F_OK));
+	}
+	ck_assert(!unlink(journal));
+	w.stop_at = 0;
+	w.last = 0;
+	o.once = 1;
+	tsw_assert_ok(tsw_transpose_file(path, &o, NULL));
+	tsw_assert_ok(tsw_transpose_file(path, &copy, NULL));
+	ck_assert(!unlink(out));
+}
+END_TEST
+
 /* The digests are those of checksum, before and after. */
 START_TEST(digests_are_the_checksums)
 {
@@ -216,6 +256,7 @@ START_TEST(options_are_checked)
 	REFUSED(elem_size = SIZE_MAX / 8, TSW_ERR_OVERFLOW, "elem_size");
 	REFUSED(offset_bytes = INT64_MAX, TSW_ERR_OVERFLOW, "offset");
 	REFUSED(offset_bytes = 1, TSW_ERR_FORMAT, "offset");
+	REFUSED(dataset = "w", TSW_ERR_OPTION, "dataset = 'w'");
 	REFUSED(n = 5, TSW_ERR_FORMAT, "n = 5");
 	REFUSED(n = 3, TSW_ERR_FORMAT, "n = 3");
 	REFUSED(memory_bytes = 1, TSW_ERR_OPTION, "memory");
@@ -300,6 +341,7 @@ static Suite *file_suite(void)
 	tcase_add_checked_fixture(tests, make_directory, remove_directory);
 	tcase_add_test(tests, every_size);
 	tcase_add_loop_test(tests, stops_and_resumes, 0, 2);
+	tcase_add_test(tests, half_a_matrix_is_not_read);
 	tcase_add_test(tests, digests_are_the_checksums);
 	tcase_add_test(tests, options_are_checked);
 	tcase_add_test(tests, another_run_is_kept_out);

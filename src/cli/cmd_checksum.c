@@ -16,7 +16,7 @@ static int digest_of(const struct matfile *m, const struct options *o, tsw_diges
 
 	if (!a)
 		return result;
-	progress_begin(o->show, m->span_bytes);
+	progress_begin(o->show, m->span_bytes, 0);
 	result = matfile_read(m, m->fd, m->path, a, "reading");
 	/* A column-major file holds the transpose of what NumPy sees, row by row. */
 	if (!result && tsw_checksum_host(a, m->n, m->ld, m->elem_size,

@@ -170,7 +170,7 @@ static int alloc_what_fits(struct arena *arena, unsigned percent, size_t elem_si
 
 static int alloc(const struct options *o, struct arena *arena)
 {
-	size_t elem_size = given(o, OPT_ELEM_SIZE) ? o->elem_size : DEFAULT_ELEM_SIZE;
+	size_t elem_size = given(o, OPT_STRESS_ELEM_SIZE) ? o->elem_size : DEFAULT_ELEM_SIZE;
 	size_t n = given(o, OPT_MEMORY) ? largest_n(o->memory.bytes, elem_size) : o->n;
 
 	if (!given(o, OPT_STRESS_N) && !o->memory.bytes)
@@ -184,7 +184,7 @@ static int alloc(const struct options *o, struct arena *arena)
 
 static int check_options(const struct options *o)
 {
-	size_t elem_size = given(o, OPT_ELEM_SIZE) ? o->elem_size : DEFAULT_ELEM_SIZE, span;
+	size_t elem_size = given(o, OPT_STRESS_ELEM_SIZE) ? o->elem_size : DEFAULT_ELEM_SIZE, span;
 
 	if (given(o, OPT_STRESS_N) && given(o, OPT_MEMORY))
 		complain("--n and --memory both set the size: give one of them");

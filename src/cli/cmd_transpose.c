@@ -26,8 +26,11 @@ static int show(void *user, uint64_t done_bytes, uint64_t total_bytes)
 {
 	struct job *j = user;
 
-	if (!j->begun)
-		progress_begin(j->o->show, total_bytes);
+	/* What the first call tells of may have been done by an earlier run. */
+	if (!j->begun) {
+		progress_begin(j->o->show, total_bytes, done_bytes);
+		j->shown = done_bytes;
+	}
 	j->begun = 1;
 	progress_add("transposing", done_bytes - j->shown);
 	j->shown = done_bytes;

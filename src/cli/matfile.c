@@ -2,10 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../file/journal.h"
 #include "../file/place.h"
 #include "cli.h"
 #include "dtype.h"
@@ -43,9 +46,10 @@ static const char *options_fault(const struct options *o)
 	if (given(o, OPT_DTYPE) && given(o, OPT_ELEM_SIZE))
 		return "--dtype and --elem-size say the same thing: give one of them";
 	if ((raw || o->format == FORMAT_RAW) && !given(o, OPT_N))
-		return "a raw file needs --n";
+		return "a raw file needs --n; files of other formats tell their own shape";
 	if ((raw || o->format == FORMAT_RAW) && !given(o, OPT_DTYPE) && !given(o, OPT_ELEM_SIZE))
-		return "a raw file needs --dtype or --elem-size";
+		return "a raw file needs --dtype or --elem-size; files of other formats tell "
+		       "their own shape";
 	return NULL;
 }
 
@@ -123,13 +127,24 @@ struct tsw_wanted matfile_wanted(const struct options *o)
 	return w;
 }
 
+/* A matrix that is half transposed is nobody's to read. */
+static tsw_status check_whole(const struct tsw_file *file)
+{
+	char resolved[PATH_MAX], journal[PATH_MAX + 8];
+
+	if (!realpath(file->path, resolved))
+		return tsw_io_failed(file->path, "open");
+	snprintf(journal, sizeof journal, "%s.tswj", resolved);
+	return tsw_journal_check_whole(file, journal);
+}
+
 static int judge(struct matfile *m, const struct options *o)
 {
 	const struct tsw_file file = {&tsw_system_io, m->path, m->fd};
 	const struct tsw_wanted wanted = matfile_wanted(o);
 	struct tsw_place place;
 
-	if (tsw_place_find(&file, &wanted, &place)) {
+	if (tsw_place_find(&file, &wanted, &place) || check_whole(&file)) {
 		complain("%s", tsw_last_error());
 		return EXIT_FAILED;
 	}

@@ -198,8 +198,10 @@ static const struct option table[OPTIONS] = {
 			  "rows, and as many columns (default: what fits)"},
 	[OPT_DTYPE] = {"dtype", 0, &kind_choice, "T", FILES, FIELD(dtype), 0, 0, dtype_names,
 		       "raw:"},
-	[OPT_ELEM_SIZE] = {"elem-size", 0, &kind_whole, "K", FILES | STRESS, FIELD(elem_size), 1,
-			   MAX_BYTES, NULL, "bytes of an element (stress: default 4)"},
+	[OPT_ELEM_SIZE] = {"elem-size", 0, &kind_whole, "K", FILES, FIELD(elem_size), 1, MAX_BYTES,
+			   NULL, "raw: bytes of an element, instead of --dtype"},
+	[OPT_STRESS_ELEM_SIZE] = {"elem-size", 0, &kind_whole, "K", STRESS, FIELD(elem_size), 1,
+				  MAX_BYTES, NULL, "bytes of an element (default: 4)"},
 	[OPT_OFFSET] = {"offset", 0, &kind_size, "BYTES", FILES, FIELD(offset_bytes), 0, MAX_BYTES,
 			NULL, "raw: where the matrix begins (default: 0)"},
 	[OPT_LD] = {"ld", 0, &kind_whole, "LD", FILES | STRESS, FIELD(ld), 1, UINT64_MAX, NULL,
@@ -230,7 +232,7 @@ static const struct option table[OPTIONS] = {
 	[OPT_SECONDS] = {"seconds", 0, &kind_seconds, "S", STRESS, FIELD(seconds), 0, 1000000000,
 			 NULL, "start no round after S seconds"},
 	[OPT_ROUNDS] = {"rounds", 0, &kind_whole, "R", STRESS, FIELD(rounds), 1, UINT64_MAX, NULL,
-			"rounds on each device (default: 1)"},
+			"rounds on each device (default: 1, with --seconds no limit)"},
 	[OPT_SEED] = {"seed", 0, &kind_seed, "X", STRESS, FIELD(seed), 0, 0, NULL,
 		      "repeat the rounds of an earlier run (default: random)"},
 	[OPT_THREADS] = {"threads", 0, &kind_int, "T", FILES | STRESS, FIELD(threads), 0,
@@ -446,7 +448,7 @@ void help_all(FILE *f)
 	      "  1  the input, the device, reading or writing, or a verification failed\n"
 	      "  2  the command line is wrong\n"
 	      "  3  the backend that was asked for is not there\n"
-	      "  130, 143  stopped by SIGINT, SIGTERM\n",
+	      "  129, 130, 143  stopped by SIGHUP, SIGINT, SIGTERM\n",
 	      f);
 }
 

@@ -12,15 +12,15 @@
 
 static struct {
 	int on, visible;
-	uint64_t done, total;
+	uint64_t done, total, before; /* before: done when the clock began */
 	double begun, drawn, after;
 } p;
 
-void progress_begin(int show, uint64_t total_bytes)
+void progress_begin(int show, uint64_t total_bytes, uint64_t done_bytes)
 {
 	p.on = show == SHOW_ALWAYS || (show == SHOW_AUTO && isatty(STDERR_FILENO));
 	p.after = show == SHOW_ALWAYS ? 0 : AFTER_S;
-	p.done = 0;
+	p.done = p.before = done_bytes;
 	p.total = total_bytes;
 	p.begun = seconds_now();
 	p.drawn = 0;
@@ -29,17 +29,18 @@ void progress_begin(int show, uint64_t total_bytes)
 static void draw(const char *what, double now)
 {
 	double part = p.total ? (double)p.done / (double)p.total : 1;
-	double rate = now > p.begun ? (double)p.done / (now - p.begun) : 0;
-	double left = rate > 0 && p.total > p.done ? (double)(p.total - p.done) / rate : 0;
+	double rate = now > p.begun ? (double)(p.done - p.before) / (now - p.begun) : 0;
+	double left = rate > 0 ? (double)(p.total - p.done) / rate : 0;
 	uint64_t left_s = (uint64_t)(left < 1e9 ? left + 0.5 : 1e9);
 	char bar[BAR + 1];
 
 	for (int i = 0; i < BAR; i++)
 		bar[i] = i < part * BAR ? '#' : '.';
 	bar[BAR] = '\0';
-	fprintf(stderr, "\r\033[K%-12s [%s] %3.0f%%  %.2f GB/s  ETA %llu:%02llu", what, bar,
-		part * 100, rate / 1e9, (unsigned long long)left_s / 60,
-		(unsigned long long)left_s % 60);
+	fprintf(stderr, "\r\033[K%-12s [%s] %3.0f%%", what, bar, part * 100);
+	if (rate > 0)
+		fprintf(stderr, "  %.2f GB/s  ETA %llu:%02llu", rate / 1e9,
+			(unsigned long long)left_s / 60, (unsigned long long)left_s % 60);
 	fflush(stderr);
 	p.visible = 1;
 	p.drawn = now;
@@ -50,10 +51,10 @@ void progress_add(const char *what, uint64_t done_bytes)
 	double now;
 
 	p.done += done_bytes;
-	if (!p.on)
-		return;
 	if (p.done > p.total)
 		p.done = p.total;
+	if (!p.on)
+		return;
 	now = seconds_now();
 	if (now - p.begun >= p.after && now - p.drawn >= EVERY_S)
 		draw(what, now);

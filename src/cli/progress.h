@@ -7,8 +7,9 @@
 
 #include "options.h"
 
-/* One job of `total_bytes`; `show` is an enum show. */
-void progress_begin(int show, uint64_t total_bytes);
+/* One job of `total_bytes`, of which `done_bytes` are done already and say nothing of the rate;
+ * `show` is an enum show. */
+void progress_begin(int show, uint64_t total_bytes, uint64_t done_bytes);
 
 /* `done_bytes` more are done, and the job is now at `what` ("reading"). */
 void progress_add(const char *what, uint64_t done_bytes);

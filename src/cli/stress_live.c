@@ -78,7 +78,7 @@ static int all_ended(const struct stress *s)
 
 void live_watch(struct stress *s)
 {
-	progress_begin(s->o->show, 0);
+	progress_begin(s->o->show, 0, 0);
 	pthread_mutex_lock(&s->lock);
 	while (!all_ended(s)) {
 		struct timespec until;

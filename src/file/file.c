@@ -89,7 +89,9 @@ static tsw_status open_file(struct call *c, const char *path)
 		c->io->open(c->io->user, c->resolved, read_only ? TSW_OPEN_READ : TSW_OPEN_DATA, 0);
 	if (c->file.fd < 0 && errno == EISDIR)
 		return tsw_fail(TSW_ERR_FORMAT, "'%s' is not a regular file", path);
-	return c->file.fd < 0 ? tsw_io_failed(path, "open") : TSW_OK;
+	if (c->file.fd < 0)
+		return tsw_io_failed(path, read_only ? "open" : "open for reading and writing");
+	return TSW_OK;
 }
 
 static tsw_status lock(struct call *c)
@@ -163,8 +165,10 @@ static tsw_status run(struct call *c)
 	if (c->o.flag_only)
 		return tsw_npy_flip(&c->file, c->journal, &c->place, &c->done.traffic.written);
 	r = run_options(c);
-	return c->o.out_path ? tsw_stream_run(&r, c->o.out_path, c->o.force, &c->done)
-			     : tsw_engine_run(&r, &c->done);
+	if (!c->o.out_path)
+		return tsw_engine_run(&r, &c->done);
+	TRY(tsw_journal_check_whole(&c->file, c->journal));
+	return tsw_stream_run(&r, c->o.out_path, c->o.force, &c->done);
 }
 
 static void tell(const struct call *c, tsw_file_result *result)

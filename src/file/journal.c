@@ -245,14 +245,15 @@ static tsw_status damaged(const struct tsw_journal *j, const char *how)
 		j->file.path, how, j->data->path);
 }
 
-tsw_status tsw_journal_open(struct tsw_journal *j, int *found)
+/* The journal, opened as `how` says, its header read; *found: there is one. */
+static tsw_status open_as(struct tsw_journal *j, enum tsw_open how, int *found)
 {
 	const struct tsw_io *io = j->file.io;
 	struct tsw_file_status s;
 	int valid;
 
 	*found = 0;
-	j->file.fd = io->open(io->user, j->file.path, TSW_OPEN_JOURNAL, 0);
+	j->file.fd = io->open(io->user, j->file.path, how, 0);
 	if (j->file.fd < 0 && errno == ENOENT)
 		return TSW_OK;
 	if (j->file.fd < 0)
@@ -266,6 +267,11 @@ tsw_status tsw_journal_open(struct tsw_journal *j, int *found)
 	if (!valid)
 		return damaged(j, "damaged, or not a journal of this version");
 	return TSW_OK;
+}
+
+tsw_status tsw_journal_open(struct tsw_journal *j, int *found)
+{
+	return open_as(j, TSW_OPEN_JOURNAL, found);
 }
 
 void tsw_journal_close(struct tsw_journal *j)
@@ -341,4 +347,41 @@ tsw_status tsw_journal_finish(struct tsw_journal *j, struct tsw_done *d)
 		return tsw_io_failed(j->file.path, "remove the journal");
 	TRY(sync_name(&j->file, TSW_SYNC_UNLINK));
 	return j->header.marked ? remove_mark(j->data) : TSW_OK;
+}
+
+/* ---- other readers --------------------------------------------------------------------------- */
+
+/* *whole: there is no journal, or one that says that its run has come to the end. */
+static tsw_status ask_journal(struct tsw_journal *j, int *whole)
+{
+	struct tsw_done done;
+	int found;
+
+	TRY(open_as(j, TSW_OPEN_READ, &found));
+	*whole = !found;
+	return found ? tsw_done_read(j, &done, whole) : TSW_OK;
+}
+
+tsw_status tsw_journal_check_whole(const struct tsw_file *data, const char *journal_path)
+{
+	struct tsw_journal j = {.file = {data->io, journal_path, -1}, .data = data};
+	struct tsw_mark mark;
+	int can, whole = 0;
+
+	TRY(tsw_mark_read(data, &mark, &can));
+	if (mark.state == TSW_MARK_DONE || mark.state == TSW_MARK_ONCE)
+		return TSW_OK;
+	if (mark.state == TSW_MARK_NONE) {
+		const tsw_status status = ask_journal(&j, &whole);
+
+		tsw_journal_close(&j);
+		TRY(status);
+	}
+	if (whole)
+		return TSW_OK;
+	return tsw_fail(
+		TSW_ERR_JOURNAL,
+		"%s: half transposed: a run in it is under way, or was stopped and is to be "
+		"resumed first (by the call that began it)",
+		data->path);
 }

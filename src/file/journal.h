@@ -118,4 +118,8 @@ tsw_status tsw_mark_read(const struct tsw_file *data, struct tsw_mark *mark, int
  * of an earlier --once. */
 tsw_status tsw_mark_clear(const struct tsw_file *data, const char *journal_path);
 
+/* For readers of the matrix: TSW_ERR_JOURNAL if a run is under way in it or was stopped in it, or
+ * if that cannot be told.  The mark of an earlier --once is none. */
+tsw_status tsw_journal_check_whole(const struct tsw_file *data, const char *journal_path);
+
 #endif /* TSW_JOURNAL_H */

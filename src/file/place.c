@@ -95,16 +95,16 @@ static int is_text(const unsigned char *head, size_t bytes)
 }
 
 static const struct format {
-	const char *name;
+	const char *name; /* with its article */
 	int (*is)(const unsigned char *head, size_t bytes);
 	tsw_status (*find)(const struct tsw_file *f, uint64_t file_bytes,
 			   const struct tsw_wanted *wanted, struct tsw_place *place);
-	int describes_itself;
+	int describes_itself, has_datasets;
 } formats[] = {
-	[TSW_FORMAT_RAW] = {"raw", NULL, tsw_find_raw, 0},
-	[TSW_FORMAT_NPY] = {".npy", is_npy, tsw_find_npy, 1},
-	[TSW_FORMAT_HDF5] = {"HDF5", is_hdf5, tsw_find_hdf5, 1},
-	[TSW_FORMAT_SAFETENSORS] = {"safetensors", is_safetensors, tsw_find_safetensors, 1},
+	[TSW_FORMAT_RAW] = {"a raw", NULL, tsw_find_raw, 0, 0},
+	[TSW_FORMAT_NPY] = {"a .npy", is_npy, tsw_find_npy, 1, 0},
+	[TSW_FORMAT_HDF5] = {"an HDF5", is_hdf5, tsw_find_hdf5, 1, 1},
+	[TSW_FORMAT_SAFETENSORS] = {"a safetensors", is_safetensors, tsw_find_safetensors, 1, 1},
 };
 
 #define FORMATS ((int)(sizeof formats / sizeof *formats))
@@ -118,7 +118,7 @@ static tsw_status unknown(const struct tsw_file *f, const unsigned char *head, s
 	else if (is_text(head, bytes))
 		why = "it looks like text; convert it first, for example with NumPy";
 	else if (bytes)
-		why = "a raw file needs n and elem_size";
+		why = "a raw file needs n and elem_size (--n, and --dtype or --elem-size)";
 	return tsw_fail(TSW_ERR_FORMAT, "'%s' is of no format known here: %s", f->path, why);
 }
 
@@ -136,6 +136,34 @@ static tsw_status probe_user_block(const struct tsw_file *f, uint64_t file_bytes
 	return TSW_OK;
 }
 
+/* *format: what the first bytes say, automatic if nothing; they are left in `head`. */
+static tsw_status recognise(const struct tsw_file *f, unsigned char head[TSW_PROBE_BYTES],
+			    size_t *got, int *format)
+{
+	*format = TSW_FORMAT_AUTO;
+	TRY(tsw_read_some(f, head, TSW_PROBE_BYTES, 0, got));
+	for (int i = 0; i < FORMATS && *format == TSW_FORMAT_AUTO; i++)
+		if (formats[i].is && formats[i].is(head, *got))
+			*format = i;
+	return TSW_OK;
+}
+
+/* Another format than the one that was asked for is named. */
+static tsw_status check_said(const struct tsw_file *f, int said)
+{
+	unsigned char head[TSW_PROBE_BYTES];
+	size_t got;
+	int is;
+
+	if (!formats[said].describes_itself)
+		return TSW_OK;
+	TRY(recognise(f, head, &got, &is));
+	if (is == TSW_FORMAT_AUTO || is == said)
+		return TSW_OK;
+	return tsw_fail(TSW_ERR_FORMAT, "'%s' is %s file, not %s one", f->path, formats[is].name,
+			formats[said].name);
+}
+
 static tsw_status guess(const struct tsw_file *f, uint64_t file_bytes,
 			const struct tsw_wanted *wanted, int *format)
 {
@@ -143,15 +171,11 @@ static tsw_status guess(const struct tsw_file *f, uint64_t file_bytes,
 	size_t got;
 	int is;
 
-	*format = TSW_FORMAT_AUTO;
-	TRY(tsw_read_some(f, head, sizeof head, 0, &got));
-	for (int i = 0; i < FORMATS && *format == TSW_FORMAT_AUTO; i++)
-		if (formats[i].is && formats[i].is(head, got))
-			*format = i;
+	TRY(recognise(f, head, &got, format));
 	if (wanted->described && *format != TSW_FORMAT_AUTO && *format != TSW_FORMAT_SAFETENSORS)
 		return tsw_fail(TSW_ERR_FORMAT,
-				"'%s' is a %s file, which tells its own shape; format raw takes it "
-				"as raw bytes nevertheless",
+				"'%s' is %s file, which tells its own shape; --format raw (in C: "
+				"TSW_FORMAT_RAW) takes it as raw bytes nevertheless",
 				f->path, formats[*format].name);
 	if (wanted->described) {
 		*format = TSW_FORMAT_RAW;
@@ -178,11 +202,16 @@ tsw_status tsw_place_find(const struct tsw_file *f, const struct tsw_wanted *wan
 		return tsw_fail(TSW_ERR_FORMAT, "'%s' is not a regular file", f->path);
 	if (format == TSW_FORMAT_AUTO)
 		TRY(guess(f, s.bytes, wanted, &format));
+	else
+		TRY(check_said(f, format));
 	if (formats[format].describes_itself && wanted->described)
 		return tsw_fail(TSW_ERR_OPTION,
-				"n, ld, elem_size and offset_bytes describe raw files; a %s file "
+				"n, ld, elem_size and offset_bytes describe raw files; %s file "
 				"tells its own shape",
 				formats[format].name);
+	if (wanted->dataset && !formats[format].has_datasets)
+		return tsw_fail(TSW_ERR_OPTION, "dataset = '%s': %s file has no datasets",
+				wanted->dataset, formats[format].name);
 	*place = (struct tsw_place){.format = format};
 	return formats[format].find(f, s.bytes, wanted, place);
 }

@@ -43,7 +43,6 @@ static tsw_status check_asked(const struct tsw_engine *e)
 		{"ld", g->ld, h->ld},
 		{"elem_size", g->elem_size, h->elem_size},
 		{"offset_bytes", g->offset, h->offset},
-		{"durability", (uint64_t)e->o->process_only, h->durability},
 		{"once", (uint64_t)e->o->once, h->once},
 	};
 
@@ -54,6 +53,10 @@ static tsw_status check_asked(const struct tsw_engine *e)
 					"%ju; nothing was changed; call it with the same options",
 					e->o->path, e->o->journal_path, option[i].name,
 					(uintmax_t)option[i].begun, (uintmax_t)option[i].asked);
+	if (e->o->process_only != (h->durability != 0))
+		return refuse(e, "the run to be resumed was begun with another durability",
+			      h->durability ? "resume it with \"process\""
+					    : "resume it with \"power\"");
 	if (!is_cut(h))
 		return refuse(e, "its journal tells of tiles that it cannot have", RESTORE);
 	if (e->o->verify && !h->verify)

@@ -117,11 +117,22 @@ if [ -n "$stopped" ]; then
 	is "SIGTERM says how to resume" "$(grep -c 'resume it with: tileswap transpose link.bin --n 700' err)" 1
 	check "other options than the stopped run's" 1 "begun with" "$TILESWAP" transpose m.bin \
 		--n 699 --elem-size 8 --ld 700 --memory 100K
+	check "another durability than the stopped run's" 1 'resume it with "power"' "$TILESWAP" transpose \
+		m.bin --n 700 --elem-size 8 --durability process
 	cp m.bin copy.bin
 	cp m.bin.tswj copy.bin.tswj
 	check "a copy of a stopped run's file and journal" 1 "attribute" "$TILESWAP" transpose copy.bin \
 		--n 700 --elem-size 8
+	check "a checksum of a half transposed matrix" 1 "half transposed" "$TILESWAP" checksum link.bin \
+		--n 700 --elem-size 8
+	check "a half transposed matrix to a new file" 1 "half transposed" "$TILESWAP" transpose m.bin \
+		-o n.bin --n 700 --elem-size 8
+	is "writes none" "$(ls n.bin .n.bin.* 2> /dev/null)" ""
+	check "a checksum where only the journal tells" 1 "half transposed" "$TILESWAP" checksum copy.bin \
+		--n 700 --elem-size 8
 	mv m.bin.tswj hidden
+	check "a checksum where only the attribute tells" 1 "half transposed" "$TILESWAP" checksum m.bin \
+		--n 700 --elem-size 8
 	check "a stopped run whose journal is gone" 1 "journal of that run is gone" "$TILESWAP" transpose \
 		m.bin --n 700 --elem-size 8
 	mv hidden m.bin.tswj
@@ -132,6 +143,18 @@ if [ -n "$stopped" ]; then
 else
 	echo "FAIL SIGTERM: the run was always done too soon"
 fi
+
+# What --once leaves is a whole matrix, for readers too; a journal that is none may hide a half one.
+fresh
+t m.bin --once > out 2>&1 || cat out
+check "a checksum beside the mark of --once" 0 "placed=" "$TILESWAP" checksum m.bin --n 700 --elem-size 8
+rm -f copy.bin copy.bin.tswj
+cp m.bin copy.bin
+cp m.bin.tswj copy.bin.tswj
+check "and where there is no attribute" 0 "placed=" "$TILESWAP" checksum copy.bin --n 700 --elem-size 8
+echo none > copy.bin.tswj
+check "a checksum beside a damaged journal" 1 "not a whole journal" "$TILESWAP" checksum copy.bin \
+	--n 700 --elem-size 8
 
 # Calls that fail at random, by libfiu: whatever the status, running it again ends well.
 if command -v fiu-run > /dev/null; then
