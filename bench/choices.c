@@ -32,6 +32,9 @@ static int apply_choice(const struct bench_entry *entry, struct bench_set *set, 
 	plan = tsw_cpu_plan(&m, isa);
 	if (!plan.kernel)
 		return BENCH_UNSUPPORTED;
+	if (c->order == AS_PLANNED && c->blocks == AS_PLANNED &&
+	    tsw_cpu_threads_worth(&m, set->threads) == 1)
+		tsw_cpu_plan_alone(&plan);
 	if (c->order != AS_PLANNED)
 		plan.order = (enum tsw_order)c->order;
 	if (c->fetch != AS_PLANNED)

@@ -329,6 +329,28 @@ START_TEST(large_as_planned)
 }
 END_TEST
 
+/* One thread alone, in the second-level cache: rows that collide, and some more or fewer. */
+START_TEST(alone_as_planned)
+{
+	const struct tsw_isa *isa = case_isa(_i);
+	size_t width = case_width(_i), n = width < 8 ? 2048 / width : 4096 / width;
+
+	if (width > 16)
+		return;
+	for (size_t k = 0; k < 6; k++) {
+		struct tsw_shape s = {n - 5 * (k % 3), n, width};
+		struct specimen x =
+			specimen(isa, s, k < 3 ? 0 : 16, k % 2 ? TSW_FLUSH_LEFT : TSW_FLUSH_RIGHT);
+		struct tsw_matrices m = matrices(&x);
+		struct tsw_plan p = tsw_cpu_plan(&m, isa);
+
+		tsw_cpu_plan_alone(&p);
+		tsw_cpu_run(&p, &m, 1);
+		finish(&x, "alone");
+	}
+}
+END_TEST
+
 /* Batches, apart and side by side, strided and by pointers, split in every number of parts:
  * matrices of one block, of one tile, of several. */
 static void check_batch(const struct tsw_isa *isa, size_t width, size_t n, size_t count, int beside,
@@ -572,6 +594,7 @@ static Suite *cpu_suite(void)
 	tcase_add_loop_test(shapes, every_offset, 0, cases);
 	tcase_add_loop_test(shapes, unmapped_padding, 0, cases);
 	tcase_add_loop_test(shapes, large_as_planned, 0, cases);
+	tcase_add_loop_test(shapes, alone_as_planned, 0, cases);
 	tcase_add_loop_test(shapes, batches, 0, cases);
 	tcase_add_loop_test(shapes, dense_batches, 0, cases);
 	tcase_add_loop_test(shapes, every_kernel_was_reached, 0, (int)isa_count);

@@ -62,8 +62,6 @@ static void finish_in_place(const struct tsw_matrices *m, const struct tsw_epilo
 
 void tsw_cpu_imatcopy(const struct tsw_matrices *m, const struct tsw_epilogue *e, int nthreads)
 {
-	struct tsw_plan plan;
-
 	if (!e->transposes || e->kind == TSW_ZERO || m->n == 1) {
 		if (e->kind != TSW_KEEP)
 			finish_in_place(m, e, nthreads);
@@ -73,7 +71,5 @@ void tsw_cpu_imatcopy(const struct tsw_matrices *m, const struct tsw_epilogue *e
 		tsw_cpu_transpose(m, nthreads);
 		return;
 	}
-	plan = tsw_cpu_plan(m, tsw_cpu_isa());
-	plan.finish = e;
-	tsw_cpu_run(&plan, m, nthreads);
+	tsw_cpu_run_best(m, e, nthreads);
 }

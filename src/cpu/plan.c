@@ -30,6 +30,8 @@ static int is_small(const struct tsw_plan *p)
  */
 static enum tsw_order order_of(const struct tsw_plan *p)
 {
+	if (p->align && p->width == 16 && !p->fetch) /* of so few rows, all blocks gain by it */
+		return TSW_DIAGONALS;
 	if (!p->kernel || !p->colliding)
 		return TSW_ROWS;
 	if (is_small(p)) /* the first level's sets are always narrow */
@@ -74,4 +76,12 @@ struct tsw_plan tsw_cpu_plan(const struct tsw_matrices *m, const struct tsw_isa 
 	p.order = order_of(&p);
 	p.tile = tile_side(&p);
 	return p;
+}
+
+void tsw_cpu_plan_alone(struct tsw_plan *p)
+{
+	if (p->order != TSW_DIAGONALS || !is_small(p))
+		return;
+	p->whole = 1;
+	p->tile = (p->n + p->block - 1) / p->block * p->block;
 }

@@ -23,9 +23,13 @@ struct tsw_plan {
 	int colliding; /* rows fall into few sets of the cache */
 	const struct tsw_epilogue *finish; /* what tiles get before they leave the cache, or NULL */
 	int align; /* tiles may be shifted so that their rows begin on a cache line */
+	int whole; /* one tile, but for what that shift takes */
 };
 
 struct tsw_plan tsw_cpu_plan(const struct tsw_matrices *m, const struct tsw_isa *isa);
+
+/* For a single thread: no tiles where the diagonals of the whole matrix do better. */
+void tsw_cpu_plan_alone(struct tsw_plan *plan);
 
 /* What thread `part` of `parts` does: the parts are disjoint, together the whole, and of equal
  * work. */
@@ -37,5 +41,10 @@ int tsw_cpu_threads_worth(const struct tsw_matrices *m, int nthreads);
 
 /* Transposes with that plan. */
 void tsw_cpu_run(const struct tsw_plan *plan, const struct tsw_matrices *m, int nthreads);
+
+/* Transposes with the best plan for so many threads, and finishes values if `finish` is not NULL.
+ */
+void tsw_cpu_run_best(const struct tsw_matrices *m, const struct tsw_epilogue *finish,
+		      int nthreads);
 
 #endif /* TSW_CPU_PLAN_H */

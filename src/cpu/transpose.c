@@ -175,7 +175,7 @@ static void swap_by_diagonals(const struct tsw_plan *p, const struct tiles *t,
 	size_t side = rows > cols ? rows : cols;
 
 	for (size_t d = 0; d < side; d++) {
-		const struct tiles *ahead = d + 1 < side ? t : next;
+		const struct tiles *ahead = next && d + 1 < side ? t : next;
 		size_t ahead_d = d + 1 < side ? d + 1 : 0, wrap = side - d;
 
 		if (d < cols)
@@ -346,7 +346,7 @@ void tsw_cpu_run_part(const struct tsw_plan *p, const struct tsw_matrices *m, ui
 		turn_blocks(p, m, part, parts);
 		return;
 	}
-	if (p->kernel && m->n <= p->tile) {
+	if (p->kernel && m->n <= p->tile && !p->whole) {
 		turn_tiles(p, m, part, parts);
 		return;
 	}
@@ -397,12 +397,19 @@ int tsw_cpu_turn_small(void *a, size_t n, size_t ld, size_t elem_size)
 	return 1;
 }
 
+void tsw_cpu_run_best(const struct tsw_matrices *m, const struct tsw_epilogue *finish, int nthreads)
+{
+	struct tsw_plan plan = tsw_cpu_plan(m, tsw_cpu_isa());
+
+	plan.finish = finish;
+	if (tsw_cpu_threads_worth(m, nthreads) == 1)
+		tsw_cpu_plan_alone(&plan);
+	tsw_cpu_run(&plan, m, nthreads);
+}
+
 void tsw_cpu_transpose(const struct tsw_matrices *m, int nthreads)
 {
-	struct tsw_plan plan;
-
 	if (m->count == 1 && tsw_cpu_turn_small(matrix_at(m, 0), m->n, m->ld, m->elem_size))
 		return;
-	plan = tsw_cpu_plan(m, tsw_cpu_isa());
-	tsw_cpu_run(&plan, m, nthreads);
+	tsw_cpu_run_best(m, NULL, nthreads);
 }
