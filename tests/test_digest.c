@@ -200,7 +200,7 @@ START_TEST(does_not_overflow)
 	static const size_t few[] = {1, 2, 3, 4, 8, 16, 24};
 
 	for (size_t w = 0; w < sizeof few / sizeof *few; w++) {
-		struct tsw_shape s = {1100, 1100, few[w]};
+		struct tsw_shape s = {1600, 1600, few[w]};
 		unsigned char *a = full_matrix(s);
 
 		ck_same(digest(a, s, 0), reference(a, s, 0), s);
@@ -314,7 +314,7 @@ END_TEST
 START_TEST(threads_do_not_matter)
 {
 	static const struct tsw_shape shapes[] = {
-		{1500, 1500, 1}, {1025, 1030, 4}, {700, 700, 8}, {600, 600, 12}, {40, 40, 4100}};
+		{1600, 1600, 1}, {1500, 1505, 4}, {750, 750, 8}, {600, 600, 12}, {40, 40, 4100}};
 	uint64_t state = tsw_seed();
 
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {

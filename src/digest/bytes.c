@@ -1,14 +1,14 @@
 /* Rows of one-byte elements: dot products byte by byte.
  *
  * Limbs of a byte in lanes of 64 bits use an eighth of a register.  Here bytes stay where they are,
- * and weights are cut instead, into pieces of 7 bits that a multiply-add of bytes takes:
+ * and weights are cut instead, into signed pieces of 8 bits that a multiply-add of bytes takes:
  *
- *     weight  =  sum over k of piece[k] 2^(7 k)
+ *     weight  =  sum over k of piece[k] 2^(8 k),    -128 <= piece[k] < 128
  *
  *     row             x x x x x x x x ...        64 bytes a vector, four products a 32-bit lane
  *     piece 0         . . . . . . . . ...   ->   s[0]
- *      ...                                                      row . weights = sum s[k] 2^(7 k)
- *     piece 8         . . . . . . . . ...   ->   s[8]
+ *      ...                                                      row . weights = sum s[k] 2^(8 k)
+ *     piece 7         . . . . . . . . ...   ->   s[7]
  */
 #include "bytes.h"
 
@@ -31,17 +31,19 @@ int tsw_has_vnni(void)
 /* ---- weights ----------------------------------------------------------------------------------
  */
 
-VNNI_TARGET static void cut(const uint64_t *weight, unsigned char (*piece)[CHUNK])
+/* With 128 added to every byte a weight stays below 2^64, and its bytes are the pieces plus 128. */
+VNNI_TARGET static void cut(const uint64_t *weight, signed char (*piece)[CHUNK])
 {
-	const __m512i mask = _mm512_set1_epi64(127);
+	const __m512i bias = _mm512_set1_epi8(-128);
 
 	for (unsigned j = 0; j < CHUNK; j += 8) {
-		__m512i w = _mm512_loadu_si512(weight + j);
+		__m512i w = _mm512_add_epi64(_mm512_loadu_si512(weight + j), bias);
 
+		w = _mm512_xor_si512(w, bias);
 		for (unsigned k = 0; k < TSW_PIECES; k++) {
 			_mm_storel_epi64((__m128i *)(void *)(piece[k] + j),
-					 _mm512_cvtepi64_epi8(_mm512_and_si512(w, mask)));
-			w = _mm512_srli_epi64(w, 7);
+					 _mm512_cvtepi64_epi8(w));
+			w = _mm512_srli_epi64(w, 8);
 		}
 	}
 }
@@ -60,14 +62,11 @@ void tsw_weigh_bytes(uint64_t col_seed, uint64_t col, size_t bytes, struct tsw_p
 /* ---- rows -------------------------------------------------------------------------------------
  */
 
-/* Sums of a row, in 32-bit lanes: TSW_BYTE_RUN / CHUNK steps of at most 4 * 255 * 127 a lane. */
+/* Sums of a row, in 32-bit lanes: TSW_BYTE_RUN / CHUNK steps of at most 4 * 255 * 128 a lane, above
+ * or below 0.  Each row has its own, so that no multiply-add waits for the one before it. */
 struct row_sums {
 	__m512i piece[TSW_PIECES];
-};
-
-/* Of all rows taken together: the elements, and their squares. */
-struct value_sums {
-	__m512i y, squares;
+	__m512i y, squares; /* of x, and of x (x - 128), whose second factor is a signed byte */
 };
 
 /* Lane i of the result is the sum of the lanes of v[i]. */
@@ -83,36 +82,40 @@ VNNI __m128i sum4(const __m512i *v)
 	return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
 }
 
-VNNI uint64_t sum_of(__m512i v)
+VNNI int64_t sum_of(__m512i v)
 {
-	return (uint32_t)_mm512_reduce_add_epi32(v);
+	return _mm512_reduce_add_epi32(v);
 }
 
+/* Pieces may be negative, the sum of all is not: what wraps round comes back. */
 VNNI uint64_t row_sum(const struct row_sums *s)
 {
-	uint32_t sum[TSW_PIECES];
+	int32_t sum[TSW_PIECES];
 	unsigned __int128 all = 0;
 
 	_mm_storeu_si128((__m128i *)(void *)sum, sum4(s->piece));
 	_mm_storeu_si128((__m128i *)(void *)(sum + 4), sum4(s->piece + 4));
-	sum[8] = (uint32_t)sum_of(s->piece[8]);
 	for (unsigned k = 0; k < TSW_PIECES; k++)
-		all += (unsigned __int128)sum[k] << 7 * k;
+		all += (unsigned __int128)sum[k] << 8 * k;
 	return tsw_add_p(tsw_mod_p((uint64_t)(all >> 61)), tsw_mod_p((uint64_t)all & TSW_P));
 }
 
-VNNI void add_chunk(struct row_sums *s, struct value_sums *v, __m512i x,
-		    const unsigned char (*piece)[CHUNK])
+VNNI void add_squares(struct tsw_squares *squares, const struct row_sums *s)
 {
-	const __m512i zero = _mm512_setzero_si512();
-	const __m512i a = _mm512_unpacklo_epi8(x, zero), b = _mm512_unpackhi_epi8(x, zero);
+	const int64_t y = sum_of(s->y);
 
+	squares->y += (uint64_t)y;
+	squares->low_low += (uint64_t)(sum_of(s->squares) + 128 * y);
+}
+
+VNNI void add_chunk(struct row_sums *s, __m512i x, const signed char (*piece)[CHUNK])
+{
 	/* Unrolled, so that the sums are registers and not an array. */
-	_Pragma("GCC unroll 9") for (unsigned k = 0; k < TSW_PIECES; k++) s->piece[k] =
+	_Pragma("GCC unroll 8") for (unsigned k = 0; k < TSW_PIECES; k++) s->piece[k] =
 		_mm512_dpbusd_epi32(s->piece[k], x, _mm512_load_si512(piece[k]));
-	v->y = _mm512_dpbusd_epi32(v->y, x, _mm512_set1_epi8(1));
-	v->squares = _mm512_dpwssd_epi32(v->squares, a, a);
-	v->squares = _mm512_dpwssd_epi32(v->squares, b, b);
+	s->y = _mm512_dpbusd_epi32(s->y, x, _mm512_set1_epi8(1));
+	s->squares =
+		_mm512_dpbusd_epi32(s->squares, x, _mm512_xor_si512(x, _mm512_set1_epi8(-128)));
 }
 
 /* Of one row, or of two that share the loads of weights. */
@@ -120,29 +123,30 @@ VNNI void some_rows(const unsigned char *row, size_t stride, const size_t rows, 
 		    const struct tsw_pieces *w, uint64_t *sum, struct tsw_squares *squares)
 {
 	const unsigned char *const other = rows > 1 ? row + stride : row;
-	struct value_sums v = {_mm512_setzero_si512(), _mm512_setzero_si512()};
-	struct row_sums s, t;
+	const __m512i zero = _mm512_setzero_si512();
+	struct row_sums s = {.y = zero, .squares = zero}, t = s;
 
-	_Pragma("GCC unroll 9") for (unsigned k = 0; k < TSW_PIECES; k++) s.piece[k] = t.piece[k] =
-		_mm512_setzero_si512();
+	_Pragma("GCC unroll 8") for (unsigned k = 0; k < TSW_PIECES; k++) s.piece[k] = t.piece[k] =
+		zero;
 	for (size_t at = 0; at < bytes; at += CHUNK) {
 		const size_t left = bytes - at;
 		const __mmask64 m = left < CHUNK ? ((__mmask64)1 << left) - 1 : ~(__mmask64)0;
-		const unsigned char(*piece)[CHUNK] = w->chunk[at / CHUNK];
+		const signed char(*piece)[CHUNK] = w->chunk[at / CHUNK];
 
 		/* What the same columns of the next rows hold will be wanted soon. */
 		__builtin_prefetch((const void *)((uintptr_t)row + at + 2 * stride));
-		add_chunk(&s, &v, _mm512_maskz_loadu_epi8(m, row + at), piece);
+		add_chunk(&s, _mm512_maskz_loadu_epi8(m, row + at), piece);
 		if (rows > 1) {
 			__builtin_prefetch((const void *)((uintptr_t)other + at + 2 * stride));
-			add_chunk(&t, &v, _mm512_maskz_loadu_epi8(m, other + at), piece);
+			add_chunk(&t, _mm512_maskz_loadu_epi8(m, other + at), piece);
 		}
 	}
 	sum[0] = tsw_add_p(sum[0], row_sum(&s));
-	if (rows > 1)
+	add_squares(squares, &s);
+	if (rows > 1) {
 		sum[1] = tsw_add_p(sum[1], row_sum(&t));
-	squares->y += sum_of(v.y);
-	squares->low_low += sum_of(v.squares);
+		add_squares(squares, &t);
+	}
 }
 
 VNNI_TARGET void tsw_dot_bytes_vnni(const unsigned char *row, size_t stride, size_t rows,

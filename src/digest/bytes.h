@@ -6,11 +6,11 @@
 
 /* Bytes of a row that are taken at a time: with their weights they fit into the first-level cache,
  * and their sums into 32 bits. */
-#define TSW_BYTE_RUN 1024
-#define TSW_PIECES 9 /* of 7 bits, of a weight below 2^61 */
+#define TSW_BYTE_RUN 1536
+#define TSW_PIECES 8 /* of 8 bits, of a weight below 2^61 */
 
 struct tsw_pieces {
-	_Alignas(64) unsigned char chunk[TSW_BYTE_RUN / 64][TSW_PIECES][64];
+	_Alignas(64) signed char chunk[TSW_BYTE_RUN / 64][TSW_PIECES][64];
 };
 
 #ifdef __x86_64__

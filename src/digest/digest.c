@@ -28,6 +28,9 @@
 /* Words of an element whose deltas are kept; the deltas of longer ones are computed for a band. */
 #define DELTAS 32
 
+/* Limbs of a run that is read twice, the second time from the first-level cache. */
+#define PLACED_LIMBS 960
+
 /* Limbs of a spread-out run. */
 #define SPREAD_LIMBS 256
 
@@ -79,6 +82,9 @@ static struct shape shape_of(const struct tsw_part *part)
 			  .limb_bytes = size < 4 ? size : 4,
 			  .spread = size > 4 && size % 4,
 			  .run = TSW_ROW_LIMBS};
+
+	if (s.kind == TSW_ROWS_PLACED)
+		s.run = PLACED_LIMBS;
 
 	s.by_bytes = size == 1 && s.set->dot_bytes && part->rows >= BYTE_ROWS;
 	if (s.by_bytes)

@@ -193,7 +193,7 @@ avx2_load3(const unsigned char *p)
 /* IFMA multiplies 52 bits by 52 bits and adds the lower or the upper 52 bits of the product.  Of a
  * weight it takes the lower 52 bits; the other 9 come in shifted down:
  *
- *     x w = low(x w) + 2^52 (high(x w) + x (w >> 52))      each sum below 960 2^52 < 2^62
+ *     x w = low(x w) + 2^52 (high(x w) + x (w >> 52))      each sum below 1440 2^52 < 2^63
  */
 #define IFMA_TARGET __attribute__((target("avx512f,avx512bw,avx512ifma")))
 

@@ -8,7 +8,7 @@
 
 /* Limbs of a row that are taken at a time: few enough that 64-bit sums do not overflow, and that
  * the weights lie in the first-level cache. */
-#define TSW_ROW_LIMBS 960
+#define TSW_ROW_LIMBS 1440
 
 /* The weights of a run of limbs, below p: those of even and of odd limbs, as vectors take them. */
 struct tsw_weights {
