@@ -478,7 +478,8 @@ fill = sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSI
 made:
 	$(Q)rm -rf $(MADE)
 	$(Q)mkdir -p $(MADE)/lib/pkgconfig $(MADE)/lib/cmake/tileswap $(MADE)/share/man/man1 $(MADE)/share/man/man3 \
-		$(MADE)/share/bash-completion/completions $(MADE)/share/zsh/site-functions $(MADE)/share/fish/vendor_completions.d
+		$(MADE)/share/bash-completion/completions $(MADE)/share/zsh/site-functions $(MADE)/share/fish/vendor_completions.d \
+		$(MADE)/share/doc/tileswap
 	$(Q)$(fill) src/tileswap.pc.in > $(MADE)/lib/pkgconfig/tileswap.pc
 	$(if $(MPI_C),$(Q)$(fill) src/tileswap_mpi.pc.in > $(MADE)/lib/pkgconfig/tileswap_mpi.pc)
 	$(if $(NCCL_C),$(Q)$(fill) src/tileswap_nccl.pc.in > $(MADE)/lib/pkgconfig/tileswap_nccl.pc)
@@ -490,6 +491,8 @@ made:
 	$(Q)cp src/completions/tileswap.bash $(MADE)/share/bash-completion/completions/tileswap
 	$(Q)cp src/completions/tileswap.zsh $(MADE)/share/zsh/site-functions/_tileswap
 	$(Q)cp src/completions/tileswap.fish $(MADE)/share/fish/vendor_completions.d/tileswap.fish
+	$(Q)(cat LICENSE; echo; echo 'Of xxHash, which is part of the library:'; echo; \
+		sed '/\*\//q' src/third_party/xxhash/xxhash.h) > $(MADE)/share/doc/tileswap/LICENSE
 
 .PHONY: install
 install: all made ## install under $(DESTDIR)$(PREFIX)

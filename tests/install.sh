@@ -226,6 +226,13 @@ check "the library needs no executable stack" bash -c \
 	"! readelf -lW '$shared' | grep -E 'GNU_STACK.*RWE'"
 check "the tool starts" "$tool" info
 
+licences() {
+	local text=$stage/usr/share/doc/tileswap/LICENSE
+	grep -q 'BSD 3-Clause' "$text" && grep -q 'Yann Collet' "$text" &&
+		grep -q 'Redistributions in binary form' "$text"
+}
+check "the licences" licences
+
 # ---- uninstall ------------------------------------------------------------------------------------
 
 check "make uninstall" staged uninstall
