@@ -1,10 +1,9 @@
 /* The floor under a transpose in place: the same disk moving V bytes of reads and V bytes of writes,
- * mixed half and half, in runs of the same length, from and to one file, cold, the final fsync
- * included.
+ * mixed half and half, in runs of the same length, from and to one file, the final fsync included.
  *
- *     floor FILE BYTES RUN THREADS [cached]
+ *     floor FILE BYTES RUN THREADS [direct]
  *
- * Prints the seconds.  The runs stand in the order of tiles: RUN bytes of many rows, one below the
+ * direct: past the page cache, for which RUN is whole pages.  Prints the seconds.  The runs stand in the order of tiles: RUN bytes of many rows, one below the
  * other, then the next column of tiles. */
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,7 +15,7 @@
 #include <unistd.h>
 
 static struct {
-	int fd;
+	int fd, direct;
 	uint64_t runs, rows, pitch, next[2];
 	size_t run;
 } job;
@@ -30,11 +29,11 @@ static uint64_t place(uint64_t i)
 static void *mover(void *arg)
 {
 	const int writes = arg != NULL;
-	void *buffer = malloc(job.run);
+	void *buffer;
 	ssize_t moved;
 	uint64_t i;
 
-	if (!buffer)
+	if (posix_memalign(&buffer, 4096, job.run))
 		exit(1);
 	memset(buffer, 1, job.run);
 	while ((i = __atomic_fetch_add(&job.next[writes], 1, __ATOMIC_RELAXED)) < job.runs) {
@@ -49,7 +48,7 @@ static void *mover(void *arg)
 			perror("floor");
 			exit(1);
 		}
-		if (writes)
+		if (writes && !job.direct)
 			sync_file_range(job.fd, (off_t)at, (off_t)job.run, SYNC_FILE_RANGE_WRITE);
 	}
 	free(buffer);
@@ -76,7 +75,8 @@ int main(int argc, char **argv)
 	bytes = strtoull(argv[2], NULL, 0);
 	job.run = (size_t)strtoull(argv[3], NULL, 0);
 	threads = atoi(argv[4]);
-	job.fd = open(argv[1], O_RDWR);
+	job.direct = argc > 5 && !strcmp(argv[5], "direct");
+	job.fd = open(argv[1], O_RDWR | (job.direct ? O_DIRECT : 0));
 	job.pitch = 1;
 	while (job.pitch * job.pitch * 8 < bytes)
 		job.pitch++;

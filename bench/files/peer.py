@@ -1,13 +1,14 @@
 """peer.py WHAT SIDE GROUP OUT COMMAND...: times a command until OUT is on the disk; one JSON object.
 
 It runs in the control group GROUP (empty: in none).  If that kills it, or it takes more than PATIENCE_S
-there, it is run again without a limit on a matrix made anew.  What comes out is compared at random places with the matrix of matrix.py, transposed if
-the input was not.
+there (300), it is run again without a limit on a matrix made anew.  What comes out is compared at
+random places with the matrix of matrix.py, transposed if the input was not.
 """
 import json
 import os
 import random
 import resource
+import shutil
 import struct
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import time
 what, side, group, out, command = (sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4],
                                    sys.argv[5:])
 here = os.path.dirname(os.path.abspath(__file__))
-PATIENCE_S = 300
+PATIENCE_S = float(os.environ.get("PATIENCE_S", "300"))
 
 
 def element(path, r, c):
@@ -80,6 +81,8 @@ if seconds is None:
     subprocess.run([sys.executable, here + "/matrix.py", "make", str(side), "m.npy", "m.bin"],
                    check=True)
     before = False
+    if os.path.isdir(out):
+        shutil.rmtree(out)  # what the stopped run left
     seconds = run(False)
 row["limited"] = bool(group) and "not_within_limit" not in row
 row["seconds"] = round(seconds, 3)

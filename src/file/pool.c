@@ -44,6 +44,8 @@ static void take(struct tsw_pool *p, struct tsw_job **at)
 	*at = job->link;
 	if (!job->link)
 		line_of(p, job)->last = at;
+	if (job->alone)
+		pthread_cond_broadcast(&p->work);
 }
 
 /* Takes the job out of the line if it stands there. */
@@ -78,13 +80,21 @@ static int is_full(const struct tsw_job *job)
 	return job->most && job->running >= job->most;
 }
 
+static int is_alone(const struct tsw_job *job)
+{
+	return job && job->alone;
+}
+
 /* Where the first job stands that may have one more thread, in the line whose turn it is or else in
  * the next; NULL if none may. */
 static struct tsw_job **first_open(struct tsw_pool *p)
 {
 	for (unsigned i = 0; i < TSW_LINES; i++) {
-		struct tsw_job **at = &p->line[(p->turn + i) % TSW_LINES].first;
+		const unsigned line = (p->turn + i) % TSW_LINES;
+		struct tsw_job **at = &p->line[line].first;
 
+		if (line == TSW_TO_READ && is_alone(p->line[TSW_TO_WRITE].first))
+			continue;
 		while (*at && is_full(*at))
 			at = &(*at)->link;
 		if (*at)

@@ -17,6 +17,7 @@ struct tsw_job {
 	uint64_t count;
 	unsigned most; /* threads that may work on it at a time; 0: any number */
 	enum tsw_line line;
+	int alone; /* nothing is read before all of it has been begun */
 	/* The pool's: */
 	uint64_t next, done;
 	unsigned running;

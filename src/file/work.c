@@ -120,6 +120,13 @@ static tsw_status move_band(void *arg, uint64_t band)
 	return TSW_OK;
 }
 
+/* A write through the page cache has the file for itself, and each one would wait for all the reads
+ * past the cache that were begun before it. */
+static int waits_for_reads(const struct tsw_move *m)
+{
+	return m->write && m->shop->direct.fd >= 0 && m->file->fd == m->shop->data.fd;
+}
+
 static void start_move(struct tsw_move *m)
 {
 	m->file = way(m->shop, m->file, &m->region);
@@ -127,7 +134,8 @@ static void start_move(struct tsw_move *m)
 				  .arg = m,
 				  .line = m->write ? TSW_TO_WRITE : TSW_TO_READ,
 				  .count = bands_of(m->shop, m->region.rows),
-				  .most = m->write && m->file != &m->shop->direct ? WRITERS : 0};
+				  .most = m->write && m->file != &m->shop->direct ? WRITERS : 0,
+				  .alone = waits_for_reads(m)};
 	tsw_pool_submit(m->shop->pool, &m->job);
 }
 
