@@ -217,6 +217,27 @@ START_TEST(digests_are_the_checksums)
 }
 END_TEST
 
+/* What the refusal names is just enough. */
+START_TEST(the_least_memory)
+{
+	const struct tsw_shape shape = {7, 9, 5};
+	tsw_file_options o = raw(shape.n, shape.ld, shape.elem_size, 0);
+	const char *needs;
+	uint64_t least;
+
+	write_file(tsw_pattern(tsw_shape_bytes(shape)), tsw_shape_bytes(shape));
+	o.memory_bytes = 1;
+	tsw_assert_status(tsw_transpose_file(path, &o, NULL), TSW_ERR_OPTION);
+	needs = strstr(tsw_last_error(), "need at least ");
+	ck_assert_ptr_nonnull(needs);
+	least = strtoull(needs + strlen("need at least "), NULL, 10);
+	o.memory_bytes = least - 1;
+	tsw_assert_status(tsw_transpose_file(path, &o, NULL), TSW_ERR_OPTION);
+	o.memory_bytes = least;
+	tsw_assert_ok(tsw_transpose_file(path, &o, NULL));
+}
+END_TEST
+
 START_TEST(options_are_checked)
 {
 	tsw_file_options o = raw(4, 0, 4, 0), bad;
@@ -343,6 +364,7 @@ static Suite *file_suite(void)
 	tcase_add_loop_test(tests, stops_and_resumes, 0, 2);
 	tcase_add_test(tests, half_a_matrix_is_not_read);
 	tcase_add_test(tests, digests_are_the_checksums);
+	tcase_add_test(tests, the_least_memory);
 	tcase_add_test(tests, options_are_checked);
 	tcase_add_test(tests, another_run_is_kept_out);
 	tcase_add_test(tests, files_that_are_none);

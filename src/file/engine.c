@@ -397,14 +397,16 @@ void tsw_engine_tear_down(struct tsw_engine *e)
 
 tsw_status tsw_engine_choose_tile(struct tsw_engine *e)
 {
-	struct tsw_grid *g = &e->shop.grid;
+	struct tsw_grid *g = &e->shop.grid, least = *g;
 
 	if (!g->tile)
 		tsw_choose_cuts(g, e->o->memory_bytes);
+	least.tile = 1;
 	if (!g->tile)
 		return tsw_fail(TSW_ERR_OPTION,
-				"memory_bytes = %ju: too little for elements of %zu bytes",
-				(uintmax_t)e->o->memory_bytes, g->elem_size);
+				"memory_bytes = %ju: elements of %zu bytes need at least %ju",
+				(uintmax_t)e->o->memory_bytes, g->elem_size,
+				(uintmax_t)(TSW_WORKS * tsw_work_bytes(&least)));
 	if (tsw_grid_tiles(g) > UINT32_MAX)
 		return tsw_fail(TSW_ERR_OPTION,
 				"memory_bytes = %ju: too little for a matrix of n = %ju",

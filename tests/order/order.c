@@ -116,8 +116,8 @@ static int step_any(size_t from, size_t but)
 	return 0;
 }
 
-/* Mostly one stream, drawn too, goes on only when no other can: so whoever forgets to wait for it is
- * found out. */
+/* Mostly one stream, drawn too, goes on only when no other can: so whoever forgets to wait for it
+ * is found out. */
 const char *order_run(uint64_t seed)
 {
 	const size_t starved = stream_count ? random_next(&seed) % (stream_count + 4) : 0;
