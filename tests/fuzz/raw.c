@@ -34,10 +34,33 @@ static int begins(const struct fuzz_file *f, const char *magic, size_t bytes)
 	return f->stored >= bytes && f->bytes >= bytes && !memcmp(f->contents, magic, bytes);
 }
 
-/* A file that tells its own shape is not taken for a raw one unless `format` says so. */
-static int looks_otherwise(const struct fuzz_file *f)
+/* The format that a file tells of itself; automatic if none. */
+static int format_of(const struct fuzz_file *f)
 {
-	return begins(f, "\x93NUMPY", 6) || begins(f, "\x89HDF\r\n\x1a\n", 8);
+	if (begins(f, "\x93NUMPY", 6))
+		return TSW_FORMAT_NPY;
+	if (begins(f, "\x89HDF\r\n\x1a\n", 8))
+		return TSW_FORMAT_HDF5;
+	if (f->stored >= 9 && f->bytes >= 9 && !memcmp(f->contents + 5, "\0\0\0{", 4))
+		return TSW_FORMAT_SAFETENSORS;
+	return TSW_FORMAT_AUTO;
+}
+
+/* A file that tells its own shape is not taken for a raw one unless `format` says so, nor for one
+ * of another such format; and such a one needs no description. */
+static tsw_status expected_with(const struct tsw_wanted *w, const struct fuzz_file *f)
+{
+	const int is = format_of(f),
+		  is_told = is != TSW_FORMAT_AUTO && is != TSW_FORMAT_SAFETENSORS;
+
+	switch (w->format) {
+	case TSW_FORMAT_AUTO:
+		return is_told ? TSW_ERR_FORMAT : expected_of(w, f->bytes);
+	case TSW_FORMAT_RAW:
+		return expected_of(w, f->bytes);
+	default:
+		return is == TSW_FORMAT_AUTO || is == w->format ? TSW_ERR_OPTION : TSW_ERR_FORMAT;
+	}
 }
 
 static void check(const struct tsw_wanted *w, struct fuzz_file *f)
@@ -45,12 +68,9 @@ static void check(const struct tsw_wanted *w, struct fuzz_file *f)
 	struct tsw_place place;
 	struct tsw_io io;
 	const struct tsw_file file = fuzz_file_open(f, &io);
-	tsw_status status, expected = expected_of(w, f->bytes);
+	const tsw_status expected = expected_with(w, f);
+	tsw_status status;
 
-	if (w->format == TSW_FORMAT_AUTO && looks_otherwise(f))
-		expected = TSW_ERR_FORMAT;
-	if (w->format != TSW_FORMAT_AUTO && w->format != TSW_FORMAT_RAW)
-		expected = TSW_ERR_OPTION;
 	tsw_forget_failure();
 	status = tsw_place_find(&file, w, &place);
 	fuzz_require_detail(status);
