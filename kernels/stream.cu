@@ -58,13 +58,11 @@ static uint32_t group_of(const struct tsw_chunks *p, unsigned unit, uint32_t mat
 	uint32_t target = narrow && p->n % 2 ? CHUNK_BYTES_NARROW_ODD : CHUNK_BYTES;
 	uint32_t step = 1, group;
 
-	/* Room for the ends of a run, and for the rounding of it all. */
-	if (target > shared_bytes - 160)
-		target = shared_bytes - 160;
 	/* What lies apart needs more of it to keep a block busy. */
 	if (p->runs && 2 * target <= shared_bytes - 160)
 		target *= 2;
 	group = (target + p->matrix_step / 2) / p->matrix_step;
+	/* Room for the ends of a run, and for the rounding of it all. */
 	while (group * p->matrix_step > shared_bytes - 160)
 		group--;
 	if (p->runs == 0) {

@@ -307,13 +307,23 @@ END_TEST
 
 START_TEST(another_run_is_kept_out)
 {
-	tsw_file_options o = raw(4, 0, 4, 0);
+	tsw_file_options o = raw(4, 0, 4, 0), copy = o;
+	char out[112];
 	int fd;
 
+	snprintf(out, sizeof out, "%s.out", path);
 	write_file(tsw_pattern(64), 64);
 	fd = open(path, O_RDWR);
 	ck_assert(fd >= 0 && !flock(fd, LOCK_EX));
 	tsw_assert_status(tsw_transpose_file(path, &o, NULL), TSW_ERR_LOCKED);
+	copy.out_path = out;
+	tsw_assert_status(tsw_transpose_file(path, &copy, NULL), TSW_ERR_LOCKED);
+	ck_assert(access(out, F_OK));
+	/* Readers share the file, and keep a run out. */
+	ck_assert(!flock(fd, LOCK_SH));
+	tsw_assert_status(tsw_transpose_file(path, &o, NULL), TSW_ERR_LOCKED);
+	tsw_assert_ok(tsw_transpose_file(path, &copy, NULL));
+	ck_assert(!unlink(out));
 	close(fd);
 	tsw_assert_ok(tsw_transpose_file(path, &o, NULL));
 	require_transposed((struct tsw_shape){4, 4, 4}, 0, 0);

@@ -3,11 +3,18 @@
 #include "crash/scene.h"
 #include "support.h"
 
+#include "file/pool.h"
+
 #include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static struct scene scene;
 
@@ -675,8 +682,24 @@ static int notes_the_way(void *user, const char *name, enum tsw_open how, unsign
 	return fd;
 }
 
-/* The cuts fall on pages, also behind a header (1).  The file system may have no way past the
- * cache: then this is one more run through it. */
+/* Does the system say that whole pages may go past the cache?  If not, this is one more run through
+ * it. */
+static int lends_a_way(int fd)
+{
+#ifdef STATX_DIOALIGN
+	struct statx s;
+
+	return sysconf(_SC_PAGESIZE) == TSW_PAGE &&
+	       !statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &s) && (s.stx_mask & STATX_DIOALIGN) &&
+	       s.stx_dio_mem_align && s.stx_dio_offset_align && s.stx_dio_mem_align <= TSW_PAGE &&
+	       s.stx_dio_offset_align <= TSW_PAGE;
+#else
+	(void)fd;
+	return 0;
+#endif
+}
+
+/* The cuts fall on pages, also behind a header (1).  The file is named through a link. */
 START_TEST(on_a_real_disk)
 {
 	const struct tsw_shape shape = {1536, 1536, 8};
@@ -684,10 +707,10 @@ START_TEST(on_a_real_disk)
 	const unsigned char *before = tsw_pattern(bytes);
 	unsigned char *after = malloc(bytes);
 	struct tsw_io io = tsw_system_io;
-	char path[128], journal[136];
+	char path[128], link[136], journal[136];
 	struct tsw_run_options o = {
 		.io = &io,
-		.path = path,
+		.path = link,
 		.journal_path = journal,
 		.grid = {.n = 1536, .ld = 1536, .elem_size = 8, .offset = offset},
 		.memory_bytes = (uint64_t)13 << 20,
@@ -702,7 +725,9 @@ START_TEST(on_a_real_disk)
 		 getenv("TMPDIR") ? getenv("TMPDIR") : "/var/tmp");
 	o.fd = mkstemp(path);
 	snprintf(journal, sizeof journal, "%s.tswj", path);
-	ck_assert(o.fd >= 0 && after && write(o.fd, before, bytes) == (ssize_t)bytes);
+	snprintf(link, sizeof link, "%s.link", path);
+	ck_assert(!symlink(path, link) && o.fd >= 0 && after &&
+		  write(o.fd, before, bytes) == (ssize_t)bytes);
 	io.open = notes_the_way;
 	tsw_assert_ok(tsw_engine_run(&o, &r));
 	ck_assert_uint_eq(r.tile, 512);
@@ -710,9 +735,75 @@ START_TEST(on_a_real_disk)
 	wrong = tsw_wrong_transpose(after + offset, before + offset, shape);
 	ck_assert_msg(!wrong, "%s", wrong);
 	printf("  %s the page cache\n", past ? "past" : "only through");
+	ck_assert_int_eq(past, lends_a_way(o.fd));
 	close(o.fd);
 	unlink(path);
+	unlink(link);
 	free(after);
+}
+END_TEST
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+#define MOST 3
+
+struct work_of_a_line {
+	unsigned char begun[200];
+	_Atomic unsigned running, most_running, count;
+	const struct work_of_a_line *before; /* all of whose indices must have been begun */
+	unsigned early, fails_at;
+};
+
+static tsw_status work_slowly(void *arg, uint64_t index)
+{
+	struct work_of_a_line *w = arg;
+	const unsigned running = ++w->running;
+	unsigned most = w->most_running;
+
+	while (running > most && !atomic_compare_exchange_weak(&w->most_running, &most, running))
+		;
+	w->begun[index]++;
+	w->count++;
+	/* Up to MOST of them have been begun and not yet counted. */
+	if (w->before && w->before->count + MOST < COUNT_OF(w->begun) && !w->before->fails_at)
+		w->early = 1;
+	usleep(100);
+	w->running--;
+	if (w->fails_at && index == w->fails_at)
+		return tsw_fail(TSW_ERR_IO, "index %ju", (uintmax_t)index);
+	return TSW_OK;
+}
+
+/* Every index once, no more threads than are allowed, nothing read before all of a job that is
+ * alone has been begun; and if that one fails (1), what waited for it goes on. */
+START_TEST(threads_take_turns)
+{
+	static struct work_of_a_line alone, reads, turns;
+	struct tsw_job job[] = {
+		{.run = work_slowly,
+		 .arg = &alone,
+		 .count = 200,
+		 .most = MOST,
+		 .line = TSW_TO_WRITE,
+		 .alone = 1},
+		{.run = work_slowly, .arg = &reads, .count = 200, .line = TSW_TO_READ},
+		{.run = work_slowly, .arg = &turns, .count = 200, .most = 1, .line = TSW_TO_TURN},
+	};
+	struct tsw_pool *pool;
+
+	reads.before = &alone;
+	alone.fails_at = _i ? 20 : 0;
+	tsw_assert_ok(tsw_pool_start(&pool, 8, 0));
+	for (size_t i = 0; i < COUNT_OF(job); i++)
+		tsw_pool_submit(pool, &job[i]);
+	tsw_assert_ok(tsw_pool_wait(pool, &job[1]));
+	tsw_assert_ok(tsw_pool_wait(pool, &job[2]));
+	tsw_assert_status(tsw_pool_wait(pool, &job[0]), _i ? TSW_ERR_IO : TSW_OK);
+	tsw_pool_stop(pool);
+	for (size_t i = 0; i < COUNT_OF(reads.begun); i++)
+		ck_assert(reads.begun[i] == 1 && turns.begun[i] == 1 && alone.begun[i] <= 1);
+	ck_assert(_i || alone.count == COUNT_OF(alone.begun));
+	ck_assert(!reads.early && alone.most_running <= MOST && turns.most_running == 1);
 }
 END_TEST
 
@@ -743,6 +834,7 @@ static Suite *engine_suite(void)
 	tcase_add_test(tests, copies);
 	tcase_add_test(tests, the_nth_call_of_a_copy_fails);
 	tcase_add_loop_test(tests, on_a_real_disk, 0, 2);
+	tcase_add_loop_test(tests, threads_take_turns, 0, 2);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -134,6 +134,9 @@ static tsw_status check_whole(const struct tsw_file *file)
 
 	if (!realpath(file->path, resolved))
 		return tsw_io_failed(file->path, "open");
+	/* Kept until the file is closed: no run begins in it while it is read. */
+	if (file->io->lock(file->io->user, file->fd, 1) && errno == EWOULDBLOCK)
+		return tsw_fail(TSW_ERR_LOCKED, "'%s' is held by another run", file->path);
 	snprintf(journal, sizeof journal, "%s.tswj", resolved);
 	return tsw_journal_check_whole(file, journal);
 }

@@ -18,8 +18,8 @@
 
 /* A copy engine's rows are at most this far apart. */
 #define MOST_PITCH 0x7fffffffu
-/* It moves a row in pieces of so many bytes, and takes as long for a part of one (measured on an
- * H200: docs/DISTRIBUTED.md). */
+/* On an H200 rates rank by a row's length over the next multiple of so many bytes
+ * (docs/DISTRIBUTED.md). */
 #define COPY_PIECE 8192u
 
 /* ---- one chunk ------------------------------------------------------------------------------- */

@@ -120,7 +120,7 @@ __attribute__((target("avx2"))) static uint64_t sum256(__m256i x)
 	return lane[0] + lane[1] + lane[2] + lane[3];
 }
 
-/* Weights in three pieces (digest_math.h): products below 2^53, 960 of which fit in 64 bits. */
+/* Weights in three pieces (digest_math.h): products below 2^53, 2048 of which fit in 64 bits. */
 struct avx2_weights {
 	__m256i even[3], odd[3];
 };

@@ -287,7 +287,7 @@ static uint64_t square_root(uint64_t x)
 	return r;
 }
 
-/* Of windows that are about equally long: multiples of the grain, or of as much of it as fits. */
+/* Of windows that are as equal as multiples of the grain allow, or of as much of it as fits. */
 static uint64_t side(uint64_t size, uint64_t most, uint64_t grain)
 {
 	uint64_t windows, even;

@@ -94,13 +94,15 @@ static tsw_status open_file(struct call *c, const char *path)
 	return TSW_OK;
 }
 
-static tsw_status lock(struct call *c)
+/* Who only reads shares the file with other readers, and does without a lock where there are none.
+ */
+static tsw_status lock(struct call *c, int shared)
 {
-	if (!c->io->lock(c->io->user, c->file.fd))
+	if (!c->io->lock(c->io->user, c->file.fd, shared))
 		return TSW_OK;
 	if (errno == EWOULDBLOCK)
 		return tsw_fail(TSW_ERR_LOCKED, "'%s' is held by another run", c->file.path);
-	return tsw_io_failed(c->file.path, "lock");
+	return shared ? TSW_OK : tsw_io_failed(c->file.path, "lock");
 }
 
 /* libhdf5 takes a lock of its own while it looks: ours waits. */
@@ -117,11 +119,11 @@ static tsw_status find_matrix(struct call *c)
 					  .dataset = o->dataset};
 
 	if (!o->out_path) {
-		TRY(lock(c));
+		TRY(lock(c, 0));
 		c->io->unlock(c->io->user, c->file.fd);
 	}
 	TRY(tsw_place_find(&c->file, &wanted, &c->place));
-	return o->out_path ? TSW_OK : lock(c);
+	return lock(c, o->out_path != NULL);
 }
 
 /* ---- running -----------------------------------------------------------------------------------

@@ -91,7 +91,8 @@ static int takes_pages(int fd)
 #ifdef STATX_DIOALIGN
 	struct statx s;
 
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &s))
+	if (sysconf(_SC_PAGESIZE) > (long)TSW_PAGE ||
+	    statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &s))
 		return 0;
 	return (s.stx_mask & STATX_DIOALIGN) && s.stx_dio_offset_align && s.stx_dio_mem_align &&
 	       TSW_PAGE % s.stx_dio_offset_align == 0 && TSW_PAGE % s.stx_dio_mem_align == 0;
@@ -105,7 +106,7 @@ static int sys_open(void *user, const char *path, enum tsw_open how, unsigned mo
 {
 	static const int flags[] = {
 		[TSW_OPEN_DATA] = O_RDWR,
-		[TSW_OPEN_DIRECT] = O_RDWR | O_DIRECT | O_NOFOLLOW,
+		[TSW_OPEN_DIRECT] = O_RDWR | O_DIRECT,
 		[TSW_OPEN_READ] = O_RDONLY,
 		[TSW_OPEN_JOURNAL] = O_RDWR | O_NOFOLLOW,
 		[TSW_CREATE_JOURNAL] = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
@@ -235,10 +236,10 @@ static int sys_unlink(void *user, const char *path)
 	return unlink(path);
 }
 
-static int sys_lock(void *user, int fd)
+static int sys_lock(void *user, int fd, int shared)
 {
 	(void)user;
-	return flock(fd, LOCK_EX | LOCK_NB);
+	return flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB);
 }
 
 static void sys_unlock(void *user, int fd)

@@ -51,7 +51,7 @@ struct tsw_io {
 	int (*rename_new)(void *user, const char *from,
 			  const char *to); /* EEXIST if `to` is taken */
 	int (*unlink)(void *user, const char *path);
-	int (*lock)(void *user, int fd); /* EWOULDBLOCK: another holds it */
+	int (*lock)(void *user, int fd, int shared); /* EWOULDBLOCK: another holds it */
 	void (*unlock)(void *user, int fd);
 	/* The attribute: ENODATA if there is none, ENOTSUP if there can be none. */
 	int (*get_mark)(void *user, int fd, void *mark);

@@ -254,7 +254,8 @@ static tsw_status open_as(struct tsw_journal *j, enum tsw_open how, int *found)
 
 	*found = 0;
 	j->file.fd = io->open(io->user, j->file.path, how, 0);
-	if (j->file.fd < 0 && errno == ENOENT)
+	/* A name too long for a journal has none; a run could not begin there either. */
+	if (j->file.fd < 0 && (errno == ENOENT || (how == TSW_OPEN_READ && errno == ENAMETOOLONG)))
 		return TSW_OK;
 	if (j->file.fd < 0)
 		return tsw_io_failed(j->file.path, "open the journal");
@@ -381,7 +382,7 @@ tsw_status tsw_journal_check_whole(const struct tsw_file *data, const char *jour
 		return TSW_OK;
 	return tsw_fail(
 		TSW_ERR_JOURNAL,
-		"%s: half transposed: a run in it is under way, or was stopped and is to be "
-		"resumed first (by the call that began it)",
+		"%s may be half transposed: a run in it is under way, or has not come to its end "
+		"and is to be resumed first (by the call that began it)",
 		data->path);
 }

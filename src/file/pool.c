@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STACK_BYTES ((size_t)1 << 20)
+
 struct line {
 	struct tsw_job *first, **last;
 };
@@ -144,19 +146,25 @@ static void *worker(void *arg)
 	return NULL;
 }
 
-/* Signals are for the caller's threads. */
+/* Signals are for the caller's threads.  Stacks of the usual size would take a good part of a small
+ * RLIMIT_AS. */
 static int start_threads(struct tsw_pool *p, unsigned threads)
 {
+	pthread_attr_t attr;
 	sigset_t all, old;
-	int error = 0;
+	int error = pthread_attr_init(&attr);
 
+	if (error)
+		return error;
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (!error && p->threads < threads) {
-		error = pthread_create(&p->thread[p->threads], NULL, worker, p);
+		error = pthread_create(&p->thread[p->threads], &attr, worker, p);
 		p->threads += !error;
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
 	return error;
 }
 

@@ -55,7 +55,7 @@ static int goes_past(const struct tsw_shop *shop, const struct tsw_region *x)
 	return shop->direct.fd >= 0 && is_whole_blocks(x, shop->block);
 }
 
-/* The file, by the way that serves the region: always the same one. */
+/* The file, by the way that serves the region: within a run always the same one. */
 static const struct tsw_file *way(const struct tsw_shop *shop, const struct tsw_file *f,
 				  const struct tsw_region *x)
 {

@@ -476,9 +476,9 @@ static int sim_unlink(void *user, const char *path)
 	return 0;
 }
 
-static int sim_lock(void *user, int fd)
+static int sim_lock(void *user, int fd, int shared)
 {
-	(void)fd;
+	(void)fd, (void)shared;
 	return stopped(befalls(user, DISK_OTHER)) ? -1 : 0;
 }
 
