@@ -117,15 +117,16 @@ def a_bit_flipped_after_the_digests(device, width):
 
 
 def two_unequal_places(device, width, pattern):
-    """Elements that hold different bits; what they hold is learnt by flipping a bit of each."""
+    """Elements that hold different bits in the second round; what they hold is learnt by flipping a
+    bit of each."""
     while True:
         (a, b), (c, d) = sorted((dice.randrange(N), dice.randrange(N)) for _ in range(2))
         if (a, b) == (c, d):
             continue
-        spoil = f"flip:digested:1:{a}:{b}:0 flip:digested:1:{c}:{d}:0"
-        _, lines, _ = small(device, width, spoil, 1, pattern)
-        places = lines[0]["wrong_places"]
-        want(len(places) == 2, f"{lines[0]}")
+        spoil = f"flip:digested:2:{a}:{b}:0 flip:digested:2:{c}:{d}:0"
+        _, lines, _ = small(device, width, spoil, 2, pattern)
+        places = lines[1]["wrong_places"]
+        want(len(places) == 2, f"{lines[1]}")
         if places[0]["expected"] != places[1]["expected"]:
             return a, b, c, d
 
