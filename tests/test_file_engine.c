@@ -721,6 +721,7 @@ START_TEST(on_a_real_disk)
 	struct tsw_run_result r;
 	const char *wrong;
 
+	past = 0;
 	snprintf(path, sizeof path, "%.64s/tsw-engine-XXXXXX",
 		 getenv("TMPDIR") ? getenv("TMPDIR") : "/var/tmp");
 	o.fd = mkstemp(path);

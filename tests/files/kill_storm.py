@@ -151,7 +151,8 @@ def run(name, storm):
 
 def main():
     print(f"# TSW_SEED={SEED:#x}")
-    # Rows of whole pages, and a file larger than the memory: tiles go past the page cache.
+    # Rows of whole pages, and a file larger than the memory: where the file system can, tiles go past
+    # the page cache (test_file_engine's on_a_real_disk demands that).
     group = new_group(56 << 20)
     few = (KILLS + (3 if group else 1)) // (4 if group else 2)
     storms = []
@@ -159,9 +160,9 @@ def main():
                           ("durability process", ["--durability", "process", "--verify"])):
         storms.append(run(name, Storm(sys.argv[1], options, random.Random(f"{SEED} {name}"), few)))
         if not group:
-            print(f"skip kill storm past the page cache, {name}: no control group")
+            print(f"skip kill storm in little memory, {name}: no control group")
             continue
-        storms.append(run(f"past the page cache, {name}",
+        storms.append(run(f"in little memory, {name}",
                           Storm(sys.argv[1], options, random.Random(f"{SEED} {name}"), few, 2048,
                                 "13M", group)))
     if sum(s.kills for s in storms) >= 40 and not sum(s.resumed for s in storms):
