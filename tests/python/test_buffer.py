@@ -1,5 +1,6 @@
 """The buffer protocol, with nothing but the standard library."""
 
+import ctypes
 import gc
 import mmap
 
@@ -43,6 +44,21 @@ def test_mapped_memory():
         with memoryview(memory) as flat, flat.cast("B", (64, 64)) as matrix:
             tileswap.transpose_(matrix)
         assert [memory[64 * i : 64 * i + 1] for i in range(4)] == [b"a", b"b", b"c", b"d"]
+
+
+def test_arrays_of_ctypes():
+    """Their buffers have a shape and no strides."""
+    matrices = (ctypes.c_uint16 * 3 * 3 * 2)()
+    for b in range(2):
+        for r in range(3):
+            matrices[b][r][:] = [100 * b + 10 * r + c for c in range(3)]
+    tileswap.transpose_(matrices)
+    for b in range(2):
+        assert [list(row) for row in matrices[b]] == [[100 * b + 10 * c + r for c in range(3)] for r in range(3)]
+    with pytest.raises(tileswap.NotInPlaceError, match="1 axis"):
+        tileswap.transpose_((ctypes.c_int * 4)())
+    with pytest.raises(tileswap.NotInPlaceError, match="0 axes"):
+        tileswap.transpose_(ctypes.c_int())
 
 
 def test_read_only():

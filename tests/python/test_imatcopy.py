@@ -1,6 +1,7 @@
 """imatcopy_ on NumPy arrays, buffers and, where they are installed, PyTorch tensors."""
 
 import array
+import ctypes
 import sys
 
 import pytest
@@ -84,8 +85,16 @@ def test_refusals():
     for op in ("x", "", "TT", "\u0422", None):
         with pytest.raises(ValueError):
             tileswap.imatcopy_(x, op)
-    with pytest.raises(TypeError):
-        tileswap.imatcopy_(x, "T", 1j)
+    for alpha in (1j, np.complex64(1j), np.complex128(2), "2", b"2", [1, 2]):
+        with pytest.raises(TypeError):
+            tileswap.imatcopy_(x, "T", alpha)
+    for narrow in (np.ones((2, 2), "f4"), np.ones((2, 2), "f2"), np.ones((2, 2), "c8")):
+        with pytest.raises(ValueError, match="alpha = -1e[+]300"):
+            tileswap.imatcopy_(narrow, "T", -1e300)
+        assert (narrow == 1).all()
+    assert np.isinf(tileswap.imatcopy_(np.ones((2, 2), "f4"), "T", float("inf"))).all()
+    with pytest.raises(TypeError, match="no number"):
+        tileswap.imatcopy_(numbers((3, 3), "c8"), "T", "2")
     with pytest.raises(tileswap.NotInPlaceError):
         tileswap.imatcopy_(x[:2], "T")
     x.flags.writeable = False
@@ -98,6 +107,9 @@ def test_buffers():
     a = array.array("d", [1, 2, 3, 4])
     tileswap.imatcopy_(memoryview(a).cast("B").cast("d", (2, 2)), "T", 10)
     assert a.tolist() == [10, 30, 20, 40]
+    c = (ctypes.c_double * 2 * 2)((1, 2), (3, 4))
+    tileswap.imatcopy_(c, "T", 10)
+    assert [list(row) for row in c] == [[10, 30], [20, 40]]
     with pytest.raises(TypeError):
         tileswap.imatcopy_(memoryview(bytearray(9)).cast("B", (3, 3)), "T", 10)
 

@@ -53,6 +53,28 @@ def test_trivial(n):
     assert tileswap.checksum(np.empty((0, 0))) == (0, 0)
 
 
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_arguments_beside_an_array_of_any_size(n):
+    x = np.ones((n, n, n))
+    for call in (tileswap.transpose_, tileswap.imatcopy_, tileswap.checksum):
+        with pytest.raises(tileswap.TileswapError, match="nthreads = -1"):
+            call(x[0] if n else x, threads=-1)
+        with pytest.raises(TypeError, match="threads = 1.5"):
+            call(x, threads=1.5)
+        with pytest.raises(ValueError, match="stream"):
+            call(x, stream=1)
+    for call in (tileswap.transpose_, tileswap.checksum):
+        with pytest.raises(TypeError, match="element_axes = '1'"):
+            call(x, element_axes="1")
+        with pytest.raises(ValueError, match="element_axes = -1"):
+            call(x, element_axes=-1)
+        with pytest.raises(tileswap.NotInPlaceError, match="9 of them in an element"):
+            call(x, element_axes=9)
+    with pytest.raises(tileswap.NotInPlaceError, match="0 bytes"):
+        tileswap.transpose_(np.zeros((3, 3), "V0"))
+    assert (x == 1).all()
+
+
 def test_window_of_a_larger_array():
     whole = coded((90, 120), "f8")
     want = whole.copy()

@@ -60,14 +60,17 @@ def test_requires_grad_is_refused_with_a_reason():
 
 
 def test_what_autograd_saved_is_known_to_be_stale():
-    if not hasattr(torch.autograd.graph, "increment_version"):
-        pytest.skip("this PyTorch has no increment_version")
     w = coded(4, 4).requires_grad_()
     x = coded(4, 4)
     y = (w * x).sum()
     tileswap.transpose_(x)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.backward()
+    assert torch.equal(x, coded(4, 4).t())
+    y = (w * x[1:, 1:].sum()).sum()  # a view bumps its base
+    before = x._version
+    tileswap.imatcopy_(x[1:, 1:], "N", 2)
+    assert x._version > before
 
 
 def refused():
@@ -76,6 +79,9 @@ def refused():
     yield "inner stride 2", torch.zeros(5, 10)[:, ::2], "apart"
     yield "sparse", torch.eye(3).to_sparse(), "layout"
     yield "meta", torch.zeros(3, 3, device="meta"), "meta"
+    scales = torch.ones(4, dtype=torch.float64)
+    yield "scales of channels", torch.quantize_per_channel(torch.zeros(4, 4), scales, scales.long(), 0, torch.qint8), "scales"
+    yield "nested", torch.nested.nested_tensor([torch.zeros(2, 2), torch.zeros(2, 2)]), "nested"
     yield "overlapping", torch.zeros(40).as_strided((5, 5), (3, 1)), "overlap"
 
 

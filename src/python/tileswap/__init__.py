@@ -17,6 +17,8 @@ returns at once.  An array that is not PyTorch's or CuPy's must lie on the curre
 from __future__ import annotations
 
 import ctypes
+from math import isfinite
+from numbers import Complex, Real
 from typing import Any, TypeVar
 
 from ._arrays import NUMBERS, Array, array_of, matrices_of
@@ -56,7 +58,7 @@ def _stream_handle(stream: Any) -> int | None:
 
 
 def _check_place(array: Array, threads: int, stream: int | None) -> None:
-    if array.on_device and thread_count(threads):
+    if thread_count(threads) and array.on_device:
         raise ValueError("threads= is for arrays in host memory, this one lies on a GPU")
     if not array.on_device and stream is not None:
         raise ValueError("stream= is for arrays on a GPU, this one lies in host memory")
@@ -80,8 +82,6 @@ def transpose_(x: _T, *, element_axes: int = 0, threads: int = 0, stream: Any = 
     array = array_of(x, True, handle)
     _check_place(array, threads, handle)
     m = matrices_of(array, element_axes)
-    if m is None:
-        return x
     shape = (array.address, m.n, m.ld, m.elem_size, m.stride, m.batch)
     if array.on_device:
         with array.device:
@@ -96,13 +96,20 @@ def _alpha(alpha: complex | None, number: str) -> Any:
     """One value of the type, as the library reads it; None is 1."""
     if alpha is None:
         return None
+    if isinstance(alpha, (str, bytes, bytearray)):
+        raise TypeError(f"alpha = {alpha!r} is no number")
     real = ctypes.c_double if number in ("f8", "c16") else ctypes.c_float
     if number[0] == "c":
         value = complex(alpha)
-        return (real * 2)(value.real, value.imag)
-    if isinstance(alpha, complex):
+        parts = (value.real, value.imag)
+    elif isinstance(alpha, Complex) and not isinstance(alpha, Real):
         raise TypeError(f"alpha = {alpha} is complex, the array is not")
-    return (real * 1)(float(alpha))
+    else:
+        parts = (float(alpha),)
+    held = (real * len(parts))(*parts)
+    if any(isfinite(part) and not isfinite(kept) for part, kept in zip(parts, held)):
+        raise ValueError(f"alpha = {alpha} is past the largest float32, as which it is multiplied here")
+    return held
 
 
 def imatcopy_(x: _T, op: str = "T", alpha: complex | None = None, *, threads: int = 0, stream: Any = None) -> _T:
@@ -130,8 +137,6 @@ def imatcopy_(x: _T, op: str = "T", alpha: complex | None = None, *, threads: in
         raise ValueError(f"op = {op!r} is none of 'N', 'T', 'C', 'R'")
     value = _alpha(alpha, number)
     m = matrices_of(array, 0)
-    if m is None:
-        return x
     head = (op.encode(), NUMBERS.index(number), m.n, None if value is None else ctypes.addressof(value))
     shape = (*head, array.address, m.ld, m.stride, m.batch)
     if array.on_device:
@@ -154,8 +159,6 @@ def checksum(x: Any, *, transposed: bool = False, element_axes: int = 0, threads
     array = array_of(x, False, handle)
     _check_place(array, threads, handle)
     m = matrices_of(array, element_axes)
-    if m is None:
-        return Digest(0, 0)
     if m.batch != 1:
         raise ValueError(f"a digest is of one matrix, this is a batch of {m.batch}")
     digest = _Digest()

@@ -9,7 +9,7 @@ from ctypes import POINTER, Structure, c_char_p, c_int, c_ssize_t, c_void_p
 from typing import Any, Callable, ContextManager, NamedTuple, Sequence
 
 from . import _dlpack
-from ._library import NotInPlaceError, Status
+from ._library import NotInPlaceError, Status, whole
 
 
 class Array(NamedTuple):
@@ -43,6 +43,7 @@ class Matrices(NamedTuple):
 
 
 NUMBERS = ("f4", "f8", "c8", "c16", "f2", "bf2")  # in the order of tsw_type; the last is bfloat16
+_MOST_AXES = 2**31 - 1
 _FOREIGN = ">" if sys.byteorder == "little" else "<"
 _TORCH = {
     "torch.float32": "f4",
@@ -77,6 +78,10 @@ def _from_torch(x: Any, write: bool) -> Array:
     torch = sys.modules["torch"]
     if x.layout is not torch.strided:
         raise NotInPlaceError(f"the tensor's layout is {x.layout}: only torch.strided has rows")
+    if getattr(x, "is_nested", False):
+        raise NotInPlaceError("a nested tensor: its parts have shapes of their own; pass them one by one")
+    if x.is_quantized and "per_channel" in str(x.qscheme()):
+        raise NotInPlaceError("a tensor quantized per channel: its scales would stay behind", Status.ERR_TYPE)
     if write and x.requires_grad:
         raise NotInPlaceError(
             "the tensor requires grad: autograd would not see its elements move, and gradients would belong to "
@@ -88,8 +93,12 @@ def _from_torch(x: Any, write: bool) -> Array:
     def changed() -> None:
         # What autograd saved of these bytes is stale now; the version counter tells it.
         bump = getattr(getattr(torch.autograd, "graph", None), "increment_version", None)
-        if bump and not x.is_inference():
+        if x.is_inference():
+            return
+        if bump:
             bump(x)
+        else:
+            x[:0].zero_()  # a view shares the counter, and writing nothing counts
 
     size = x.element_size()
 
@@ -158,7 +167,10 @@ def _from_dlpack(x: Any, write: bool, stream: int | None) -> Array:
         raise NotInPlaceError(f"the array lies on a device of DLPack type {int(where)}: not supported", Status.ERR_WHERE)
     on_device = where in (_dlpack.CUDA, _dlpack.CUDA_MANAGED)
     order = stream or 1  # DLPack's name for the legacy default stream
-    capsule = _dlpack.export(x, order if on_device else None)
+    try:
+        capsule = _dlpack.export(x, order if on_device else None)
+    except BufferError as why:
+        raise NotInPlaceError(f"the array's library does not hand it out: {why}", Status.ERR_WHERE) from None
     tensor, flags = _dlpack.tensor(capsule)
     if write and flags & _dlpack.READ_ONLY:
         raise NotInPlaceError("the array is read-only", Status.ERR_WHERE)
@@ -224,13 +236,17 @@ def _number_of_format(text: bytes | None) -> str:
 
 def _from_buffer(x: Any, write: bool) -> Array:
     buffer = _Buffer()
-    _get_buffer(x, ctypes.byref(buffer), _PYBUF_STRIDES_FORMAT)
+    try:
+        _get_buffer(x, ctypes.byref(buffer), _PYBUF_STRIDES_FORMAT)
+    except BufferError as why:
+        raise NotInPlaceError(f"the buffer is not handed out with its strides: {why}", Status.ERR_WHERE) from None
     if write and buffer.readonly:
         raise NotInPlaceError("the buffer is read-only", Status.ERR_WHERE)
     return Array(
         buffer.buf or 0,
         buffer.shape[: buffer.ndim] if buffer.ndim else (),
-        buffer.strides[: buffer.ndim] if buffer.ndim else (),
+        # Arrays of ctypes give none.
+        buffer.strides[: buffer.ndim] if buffer.strides else None,
         buffer.itemsize,
         keep=buffer,
         number=lambda: _number_of_format(buffer.format),
@@ -317,10 +333,9 @@ def _batch(shape: Sequence[int], strides: Sequence[int], size: int) -> tuple[int
     return count, stride
 
 
-def matrices_of(array: Array, element_axes: int) -> Matrices | None:
-    """The matrices in an array; None if there is nothing in it."""
-    if element_axes < 0:
-        raise ValueError(f"element_axes = {element_axes} is negative")
+def matrices_of(array: Array, element_axes: Any) -> Matrices:
+    """The matrices in an array; n is 0 if there is nothing in it."""
+    element_axes = whole("element_axes", element_axes, 0, _MOST_AXES)
     shape = array.shape
     strides = array.strides if array.strides is not None else _contiguous(shape, array.itemsize)
     col = len(shape) - element_axes - 1
@@ -332,7 +347,9 @@ def matrices_of(array: Array, element_axes: int) -> Matrices | None:
     if shape[col - 1] != n:
         raise NotInPlaceError(f"not square: {shape[col - 1]} x {n}", Status.ERR_LD)
     if 0 in shape:
-        return None
+        return Matrices(0, 0, array.itemsize or 1, 0, 1, False)
+    if array.itemsize == 0:
+        raise NotInPlaceError("the elements are of 0 bytes", Status.ERR_ELEM_SIZE)
     size = _element_size(shape[col + 1 :], strides[col + 1 :], array.itemsize) if element_axes else array.itemsize
     ld, column_major = _leading_dimension(n, strides[col - 1], strides[col], size) if n > 1 else (1, False)
     count, stride = _batch(shape[: col - 1], strides[: col - 1], size) if col > 1 else (1, 0)

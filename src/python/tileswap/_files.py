@@ -47,9 +47,15 @@ class FileResult(NamedTuple):
 
 
 def _choice(name: str, value: str, choices: dict[str, int]) -> int:
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} = {value!r}: must be one of {', '.join(choices)}")
     return choices[value]
+
+
+def _text(name: str, value: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} = {value!r} is no str")
+    return value
 
 
 def _c_string(argument: str, encoded: bytes) -> bytes:
@@ -165,7 +171,7 @@ def transpose_file(
         durability=_choice("durability", durability, DURABILITIES),
         format=_choice("format", format, FORMATS),
         verify=bool(verify),
-        dataset=None if dataset is None else _c_string("dataset", dataset.encode()),
+        dataset=None if dataset is None else _c_string("dataset", _text("dataset", dataset).encode()),
         out_path=None if out is None else _c_string("out", os.fsencode(out)),
         progress=_Progress(report),
         once=bool(once),
