@@ -474,8 +474,16 @@ fill = sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSI
 	-e 's|@PRIVATE_LIST@|$(subst $(space),;,$(strip $(STATIC_NEEDS)))|' \
 	-e "s|@INCLUDE_FROM_CMAKE@|$$(realpath -m --relative-to='$(CMAKEDIR)' '$(PREFIX)/include')|"
 
+# Blanks may be in a place; what a shell, sed or a .pc file would read as its own may not.
+hash := \#
+odd_in_places = $(strip $(foreach c,' " \ | & ; ` $$ $(hash),$(findstring $c,$(PREFIX)$(LIBDIR))))
+check_places = $(if $(odd_in_places),$(error PREFIX and LIBDIR must do without $(odd_in_places))) \
+	$(if $(PREFIX),$(if $(filter /%,$(firstword $(PREFIX))),,$(error PREFIX = "$(PREFIX)" must begin with /))) \
+	$(if $(filter /%,$(firstword $(LIBDIR))),,$(error LIBDIR = "$(LIBDIR)" must begin with /))
+
 .PHONY: made
 made:
+	$(check_places)
 	$(Q)rm -rf $(MADE)
 	$(Q)mkdir -p $(MADE)/lib/pkgconfig $(MADE)/lib/cmake/tileswap $(MADE)/share/man/man1 $(MADE)/share/man/man3 \
 		$(MADE)/share/bash-completion/completions $(MADE)/share/zsh/site-functions $(MADE)/share/fish/vendor_completions.d \
@@ -496,33 +504,32 @@ made:
 
 .PHONY: install
 install: all made ## install under $(DESTDIR)$(PREFIX)
-	$(Q)$(INSTALL) -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(TOOL)
-	$(Q)$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/include $(HEADERS)
-	$(Q)$(INSTALL) -D -m 644 -t $(DESTDIR)$(LIBDIR) $(STATIC)
-	$(Q)$(INSTALL) -D -m 755 -t $(DESTDIR)$(LIBDIR) $(SHARED)
-	$(Q)ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libtileswap.so.$(MAJOR)
-	$(Q)ln -sf libtileswap.so.$(MAJOR) $(DESTDIR)$(LIBDIR)/libtileswap.so
-	$(if $(MPI_C),$(Q)$(INSTALL) -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(DIST))
-	$(if $(MPI_C),$(Q)$(INSTALL) -D -m 644 -t $(DESTDIR)$(LIBDIR) $(MPI_STATIC))
-	$(if $(MPI_C),$(Q)$(INSTALL) -D -m 755 -t $(DESTDIR)$(LIBDIR) $(MPI_SHARED))
-	$(if $(MPI_C),$(Q)ln -sf $(notdir $(MPI_SHARED)) $(DESTDIR)$(LIBDIR)/libtileswap_mpi.so.$(MAJOR))
-	$(if $(MPI_C),$(Q)ln -sf libtileswap_mpi.so.$(MAJOR) $(DESTDIR)$(LIBDIR)/libtileswap_mpi.so)
-	$(if $(NCCL_C),$(Q)$(INSTALL) -D -m 644 -t $(DESTDIR)$(LIBDIR) $(NCCL_STATIC))
-	$(if $(NCCL_C),$(Q)$(INSTALL) -D -m 755 -t $(DESTDIR)$(LIBDIR) $(NCCL_SHARED))
-	$(if $(NCCL_C),$(Q)ln -sf $(notdir $(NCCL_SHARED)) $(DESTDIR)$(LIBDIR)/libtileswap_nccl.so.$(MAJOR))
-	$(if $(NCCL_C),$(Q)ln -sf libtileswap_nccl.so.$(MAJOR) $(DESTDIR)$(LIBDIR)/libtileswap_nccl.so)
-	$(Q)(cd $(MADE)/lib && find . -type f) | while read -r f; do $(INSTALL) -D -m 644 $(MADE)/lib/$$f $(DESTDIR)$(LIBDIR)/$$f || exit; done
-	$(Q)(cd $(MADE)/share && find . -type f) | while read -r f; do $(INSTALL) -D -m 644 $(MADE)/share/$$f $(DESTDIR)$(PREFIX)/share/$$f || exit; done
+	$(Q)$(INSTALL) -D -m 755 -t "$(DESTDIR)$(PREFIX)/bin" $(TOOL)
+	$(Q)$(INSTALL) -D -m 644 -t "$(DESTDIR)$(PREFIX)/include" $(HEADERS)
+	$(Q)$(INSTALL) -D -m 644 -t "$(DESTDIR)$(LIBDIR)" $(STATIC)
+	$(Q)$(INSTALL) -D -m 755 -t "$(DESTDIR)$(LIBDIR)" $(SHARED)
+	$(Q)ln -sf $(notdir $(SHARED)) "$(DESTDIR)$(LIBDIR)/libtileswap.so.$(MAJOR)"
+	$(Q)ln -sf libtileswap.so.$(MAJOR) "$(DESTDIR)$(LIBDIR)/libtileswap.so"
+	$(if $(MPI_C),$(Q)$(INSTALL) -D -m 755 -t "$(DESTDIR)$(PREFIX)/bin" $(DIST))
+	$(if $(MPI_C),$(Q)$(INSTALL) -D -m 644 -t "$(DESTDIR)$(LIBDIR)" $(MPI_STATIC))
+	$(if $(MPI_C),$(Q)$(INSTALL) -D -m 755 -t "$(DESTDIR)$(LIBDIR)" $(MPI_SHARED))
+	$(if $(MPI_C),$(Q)ln -sf $(notdir $(MPI_SHARED)) "$(DESTDIR)$(LIBDIR)/libtileswap_mpi.so.$(MAJOR)")
+	$(if $(MPI_C),$(Q)ln -sf libtileswap_mpi.so.$(MAJOR) "$(DESTDIR)$(LIBDIR)/libtileswap_mpi.so")
+	$(if $(NCCL_C),$(Q)$(INSTALL) -D -m 644 -t "$(DESTDIR)$(LIBDIR)" $(NCCL_STATIC))
+	$(if $(NCCL_C),$(Q)$(INSTALL) -D -m 755 -t "$(DESTDIR)$(LIBDIR)" $(NCCL_SHARED))
+	$(if $(NCCL_C),$(Q)ln -sf $(notdir $(NCCL_SHARED)) "$(DESTDIR)$(LIBDIR)/libtileswap_nccl.so.$(MAJOR)")
+	$(if $(NCCL_C),$(Q)ln -sf libtileswap_nccl.so.$(MAJOR) "$(DESTDIR)$(LIBDIR)/libtileswap_nccl.so")
+	$(Q)(cd $(MADE)/lib && find . -type f) | while read -r f; do $(INSTALL) -D -m 644 "$(MADE)/lib/$$f" "$(DESTDIR)$(LIBDIR)/$$f" || exit; done
+	$(Q)(cd $(MADE)/share && find . -type f) | while read -r f; do $(INSTALL) -D -m 644 "$(MADE)/share/$$f" "$(DESTDIR)$(PREFIX)/share/$$f" || exit; done
 
 .PHONY: uninstall
 uninstall: made ## remove what install put there
-	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/tileswap $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(HEADERS))) \
-		$(DESTDIR)$(LIBDIR)/libtileswap.a $(DESTDIR)$(LIBDIR)/libtileswap.so $(DESTDIR)$(LIBDIR)/libtileswap.so.$(MAJOR) \
-		$(DESTDIR)$(LIBDIR)/libtileswap.so.$(VERSION) \
-		$(if $(MPI_C),$(DESTDIR)$(PREFIX)/bin/tileswap-dist) $(addprefix $(DESTDIR)$(LIBDIR)/,$(MPI_FILES) $(NCCL_FILES))
-	$(Q)(cd $(MADE)/lib && find . -type f) | while read -r f; do rm -f $(DESTDIR)$(LIBDIR)/$$f; done
-	$(Q)(cd $(MADE)/share && find . -type f) | while read -r f; do rm -f $(DESTDIR)$(PREFIX)/share/$$f; done
-	$(Q)rmdir $(DESTDIR)$(CMAKEDIR) 2>/dev/null || true
+	$(Q)rm -f "$(DESTDIR)$(PREFIX)/bin/tileswap" $(if $(MPI_C),"$(DESTDIR)$(PREFIX)/bin/tileswap-dist") \
+		$(foreach h,$(notdir $(HEADERS)),"$(DESTDIR)$(PREFIX)/include/$h") \
+		$(foreach l,libtileswap.a libtileswap.so libtileswap.so.$(MAJOR) libtileswap.so.$(VERSION) $(MPI_FILES) $(NCCL_FILES),"$(DESTDIR)$(LIBDIR)/$l")
+	$(Q)(cd $(MADE)/lib && find . -type f) | while read -r f; do rm -f "$(DESTDIR)$(LIBDIR)/$$f"; done
+	$(Q)(cd $(MADE)/share && find . -type f) | while read -r f; do rm -f "$(DESTDIR)$(PREFIX)/share/$$f"; done
+	$(Q)rmdir "$(DESTDIR)$(CMAKEDIR)" "$(DESTDIR)$(PREFIX)/share/doc/tileswap" 2>/dev/null || true
 
 .PHONY: clean
 clean: ## remove $(BUILD)

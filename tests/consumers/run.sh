@@ -191,6 +191,33 @@ else
 	skip CMake "no cmake, or no $CXX for its consumer"
 fi
 
+# ---- a prefix with blanks -----------------------------------------------------------------------
+
+# What has a part of its name is left alone.
+with_blanks() {
+	local prefix="$work/a place/usr"
+	local -x LD_LIBRARY_PATH="$prefix/lib" PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+	echo kept >"$work/a"
+	"$MAKE" --no-print-directory install BUILD="$BUILD" PREFIX="$prefix" LIBDIR="$prefix/lib" DESTDIR= &&
+		"$prefix/bin/tileswap" --version || return
+	if have pkg-config; then
+		eval "build_and_run '$CC' $(pkg-config --cflags tileswap) '$src/consumer.c' $(pkg-config --libs tileswap)" || return
+	fi
+	if have cmake && have "$CXX"; then
+		LD_LIBRARY_PATH='' cmake_consumer blanks || return
+	fi
+	"$MAKE" --no-print-directory uninstall BUILD="$BUILD" PREFIX="$prefix" LIBDIR="$prefix/lib" DESTDIR= &&
+		! find "$prefix" ! -type d | grep . && [ "$(cat "$work/a")" = kept ]
+}
+check "a prefix with blanks" with_blanks
+prefix_refused() {
+	! "$MAKE" --no-print-directory install BUILD="$BUILD" PREFIX="$1" DESTDIR="$work/refused/" >"$work/refusal" 2>&1 &&
+		grep -qF "$2" "$work/refusal" && [ ! -e "$work/refused" ]
+}
+rm -rf "$work/refused"
+check "a prefix that is no absolute path" prefix_refused usr 'PREFIX = "usr" must begin with /'
+check "a prefix that a shell would read" prefix_refused "/usr';#" "PREFIX and LIBDIR must do without ' ; #"
+
 # ---- man pages and completions ------------------------------------------------------------------
 
 if have mandoc; then
