@@ -35,7 +35,8 @@ extern "C" {
  *
  * TSW_ERR_NULL, _LD, _ELEM_SIZE, _OVERFLOW, _THREADS, _OPTION (the layout; a grid that has not as
  * many ranks as the communicator; stage_bytes too small for four elements; arguments that differ
- * between ranks), _NO_MEMORY: nothing has been changed.  _COMM. */
+ * between ranks), _UNSUPPORTED (an intercommunicator), _NO_MEMORY: nothing has been changed.
+ * _COMM. */
 TSW_API tsw_status tsw_mpi_transpose(void *a, size_t ld, size_t elem_size, const tsw_dist *dist,
 				     size_t stage_bytes, int nthreads, MPI_Comm comm);
 
@@ -49,8 +50,8 @@ TSW_API tsw_status tsw_mpi_transpose(void *a, size_t ld, size_t elem_size, const
  * columns: let s be the larger number; `a` must then have room for s rows of s elements, ld >= s,
  * and what lies in that square beside the local matrix is moved about.
  *
- * As tsw_mpi_transpose, without stage_bytes; TSW_ERR_UNSUPPORTED on another layout (tsw_dist_turn()
- * then describes what a local transpose would make of it). */
+ * As tsw_mpi_transpose, without stage_bytes; TSW_ERR_UNSUPPORTED also on another layout
+ * (tsw_dist_turn() then describes what a local transpose would make of it). */
 TSW_API tsw_status tsw_mpi_transpose_relabel(void *a, size_t ld, size_t elem_size,
 					     const tsw_dist *dist, int nthreads, MPI_Comm comm,
 					     MPI_Comm *turned);

@@ -9,6 +9,9 @@
 /* Exit codes, as the tool tileswap has them. */
 enum { DIST_OK = 0, DIST_FAILED = 1, DIST_USAGE = 2, DIST_NO_BACKEND = 3 };
 
+/* The time of each is kept. */
+#define DIST_MOST_REPS 999999
+
 enum dist_device { DIST_CPU, DIST_CUDA };
 
 struct dist_options {

@@ -2,6 +2,7 @@
 #include "job.h"
 
 #include "../cli/json.h"
+#include "../status.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -91,7 +92,8 @@ static int transpose_all(struct dist_job *job, const struct dist_engine *engine,
 {
 	size_t reps = job->o->reps;
 	double *times = malloc(reps * sizeof *times);
-	int well = times != NULL;
+	int well = all_well(times ? TSW_OK
+				  : tsw_fail(TSW_ERR_NO_MEMORY, "no memory for %zu times", reps));
 
 	for (size_t i = 0; well && i < reps; i++) {
 		double begun, took;
@@ -265,11 +267,32 @@ static int begin(struct dist_options *o)
 	return run(&job);
 }
 
+/* Ranks that do different things would wait for each other for ever. */
+static int all_alike(int argc, char **argv)
+{
+	uint64_t hash = 0xcbf29ce484222325u, mine[2], most[2]; /* FNV-1a */
+
+	for (int i = 1; i < argc; i++)
+		for (const char *c = argv[i];; c++) {
+			hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+			if (!*c)
+				break;
+		}
+	mine[0] = hash;
+	mine[1] = ~hash;
+	MPI_Allreduce(mine, most, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+	return most[0] == ~most[1];
+}
+
 static int dispatch(int argc, char **argv)
 {
 	struct dist_options o;
 	char text[300];
 
+	if (!all_alike(argc, argv)) {
+		complain("the ranks were started with different command lines");
+		return DIST_USAGE;
+	}
 	if (dist_options_parse(argc, argv, &o, text, sizeof text)) {
 		complain(text);
 		return DIST_USAGE;

@@ -60,7 +60,8 @@ static int take_grid(const char *text, void *field)
 		return -1;
 	memcpy(rows, text, (size_t)(x - text));
 	rows[x - text] = '\0';
-	return take_int(rows, &grid[0]) || take_int(x + 1, &grid[1]) ? -1 : 0;
+	return take_int(rows, &grid[0]) || take_int(x + 1, &grid[1]) || !grid[0] || !grid[1] ? -1
+											     : 0;
 }
 
 static int take_choice(const char *text, const char *first, const char *second, void *field)
@@ -190,6 +191,10 @@ int dist_options_parse(int argc, char **argv, struct dist_options *o, char *text
 	for (int i = 1; i < argc; i++)
 		if (take_one(argc, argv, &i, o, text, room))
 			return -1;
+	if (o->reps > DIST_MOST_REPS) {
+		snprintf(text, room, "--reps %zu: %d at most", o->reps, DIST_MOST_REPS);
+		return -1;
+	}
 	if (o->reps % 2 == 0) {
 		snprintf(text, room, "--reps %zu: an even number of transposes does nothing",
 			 o->reps);

@@ -108,6 +108,18 @@ check "no value" 2 "--n wants a whole number, not ''" 1 "$dist" --n
 check "a wrong value" 2 "--grid wants rows x columns" 1 "$dist" --grid 2by1
 check "a grid of another size" 2 "a grid of 2 x 2 wants 4 ranks, here are 3" 3 "$dist" --grid 2x2
 check "a source outside" 2 "rsrc = 2 is outside" 2 "$dist" --grid 2x1 --rsrc 2
+for grid in 0x2 2x0 0x0; do
+	check "a grid of nothing, $grid" 2 "--grid wants rows x columns, as 2x3, not '$grid'" 2 "$dist" --grid "$grid"
+done
+check "more repetitions than can be kept" 2 "--reps 2305843009213693953: 999999 at most" 1 "$dist" --reps 2305843009213693953
+# Each alone would be refused or go on; together they would wait for each other.
+SECONDS_LIMIT=60
+for other in "--n 101" "--n x" --help "--plan --grid 2x1" ""; do
+	# The other's command line is words.
+	# shellcheck disable=SC2086
+	check "a rank with another command line: $other" 2 "different command lines" 1 "$dist" --n 100 : -n 1 "$dist" $other
+done
+unset SECONDS_LIMIT
 check "even repetitions" 2 "--reps 2" 1 "$dist" --reps 2
 check "too little staging" 1 "stage_bytes = 8" 2 "$dist" --n 10 --stage 8
 check "a rank's fault is told once" 1 "ranks can be renumbered" 2 "$dist" --grid 1x2 --relabel
