@@ -251,6 +251,9 @@ struct file_options : tsw_file_options {
 inline void transpose_file(const std::string &path, const tsw_file_options &options = file_options(),
 			   tsw_file_result *result = nullptr)
 {
+	/* C would end there and take another file. */
+	if (path.find('\0') != std::string::npos)
+		throw error(TSW_ERR_OPTION, "path holds a zero byte");
 	check(tsw_transpose_file(path.c_str(), &options, result));
 }
 

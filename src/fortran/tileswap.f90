@@ -342,6 +342,16 @@ contains
         type(tsw_file_result) :: f
         character(kind=c_char, len=:), allocatable, target :: dataset_c, out_path_c
 
+        status = tsw_ok
+        ! C would end there and take another file.
+        if (ends_early(path)) status = fail(tsw_err_option, 'path holds a zero byte')
+        if (present(dataset)) then
+            if (ends_early(dataset)) status = fail(tsw_err_option, 'dataset holds a zero byte')
+        end if
+        if (present(out_path)) then
+            if (ends_early(out_path)) status = fail(tsw_err_option, 'out_path holds a zero byte')
+        end if
+        if (status /= tsw_ok) return
         if (present(options)) o = options
         o%struct_size = c_sizeof(o)
         f%struct_size = c_sizeof(f)
@@ -355,6 +365,17 @@ contains
         end if
         status = c_transpose_file(trim(path)//c_null_char, o, f)
         if (present(found)) found = f
+    end function
+
+    ! A zero byte at the end does no harm.
+    function ends_early(text)
+        character(len=*), intent(in) :: text
+        logical :: ends_early
+        integer :: at
+
+        at = index(text, c_null_char)
+        ends_early = .false.
+        if (at > 0) ends_early = verify(text(at:), c_null_char//' ') /= 0
     end function
 
     function from_c(string) result(text)

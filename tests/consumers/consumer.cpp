@@ -287,6 +287,9 @@ static void files()
 		.read(reinterpret_cast<char *>(v.data()),
 		      static_cast<long>(n * n * sizeof(double)));
 	EXPECT(transposed(v, n, n, n * n));
+	EXPECT(thrown([&] {
+		       tileswap::transpose_file(path + std::string("\0.bin", 5), options);
+	       }) == TSW_ERR_OPTION);
 	std::remove(path.c_str());
 	EXPECT(thrown([&] { tileswap::transpose_file(path); }) == TSW_ERR_IO);
 }

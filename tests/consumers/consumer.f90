@@ -242,6 +242,11 @@ contains
         read (unit) b
         close (unit, status='delete')
         call expect(all(b == a), 'out_path values')
+        call expect(tsw_transpose_file(path//c_null_char//'x', options) == tsw_err_option, 'a zero byte in path')
+        call expect(tsw_last_error() == 'path holds a zero byte', 'detail of the zero byte')
+        call expect(tsw_transpose_file(path, options, out_path=path//'.t'//c_null_char//'x') == tsw_err_option, &
+            'a zero byte in out_path')
+        call expect(tsw_transpose_file(path//c_null_char, options) == tsw_ok, 'a zero byte behind path')
         open (newunit=unit, file=path, status='old')
         close (unit, status='delete')
         call expect(tsw_transpose_file(path) == tsw_err_io, 'no such file')
