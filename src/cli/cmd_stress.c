@@ -74,7 +74,7 @@ static int run_rounds(struct worker *w)
 
 		if (result)
 			return result;
-		if (signals_noted())
+		if (!r.finished)
 			break;
 		pthread_mutex_lock(&s->lock);
 		count(w, &r);

@@ -1,5 +1,6 @@
 #include "inject.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "cli.h"
 #include "number.h"
 
-static const char *const whens[WHENS] = {"filled", "transposed", "digested"};
+static const char *const whens[WHENS] = {"filled", "transposed", "digested", "checked"};
 
 /* ---- what is done ---------------------------------------------------------------------------- */
 
@@ -75,11 +76,19 @@ static tsw_status flip_byte(struct arena *arena, const uint64_t number[4])
 	return flip_bit(arena, number[0], (unsigned)number[1]);
 }
 
+static tsw_status stop(struct arena *arena, const uint64_t number[4])
+{
+	(void)arena;
+	(void)number;
+	raise(SIGINT);
+	return TSW_OK;
+}
+
 static const struct {
 	const char *name;
 	unsigned numbers;
 	tsw_status (*put)(struct arena *arena, const uint64_t number[4]);
-} kinds[] = {{"flip", 3, flip}, {"swap", 4, swap}, {"byte", 2, flip_byte}};
+} kinds[] = {{"flip", 3, flip}, {"swap", 4, swap}, {"byte", 2, flip_byte}, {"stop", 0, stop}};
 
 #define KINDS (sizeof kinds / sizeof *kinds)
 

@@ -4,9 +4,11 @@
  *     [DEVICE/]flip:WHEN:ROUND:ROW:COL:BIT        bit BIT of an element, from its first byte on
  *     [DEVICE/]swap:WHEN:ROUND:ROW:COL:ROW:COL    two elements change places
  *     [DEVICE/]byte:WHEN:ROUND:BYTE:BIT           bit BIT of a byte of the span, padding too
+ *     [DEVICE/]stop:WHEN:ROUND                    Ctrl-C
  *
  * DEVICE is cpu or cuda:I, and everywhere if left out.  WHEN is `filled` (before the first digest),
- * `transposed` (before the second) or `digested` (before the elements are compared). */
+ * `transposed` (before the second), `digested` (before the elements are compared) or `checked`
+ * (behind that). */
 #ifndef TSW_INJECT_H
 #define TSW_INJECT_H
 
@@ -14,7 +16,7 @@
 
 #define INJECTIONS 8
 
-enum when { WHEN_FILLED, WHEN_TRANSPOSED, WHEN_DIGESTED, WHENS };
+enum when { WHEN_FILLED, WHEN_TRANSPOSED, WHEN_DIGESTED, WHEN_CHECKED, WHENS };
 
 struct injection {
 	char device[16]; /* empty: any */

@@ -37,6 +37,7 @@ struct round {
 	const char *fill;	  /* who made it */
 	double time_ms, gb_per_s; /* of one transpose, the median */
 	int placed_differs, values_differs;
+	int finished; /* no signal came between its steps */
 	struct tsw_wrong wrong;
 	struct tsw_health health; /* right after the transposes */
 };

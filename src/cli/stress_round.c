@@ -54,7 +54,7 @@ static tsw_status do_step(struct worker *w, struct round *r, int number, tsw_dig
 					[DIGEST] = -1,
 					[TRANSPOSE] = WHEN_TRANSPOSED,
 					[DIGEST_AGAIN] = WHEN_DIGESTED,
-					[CHECK] = -1};
+					[CHECK] = WHEN_CHECKED};
 	tsw_status status = TSW_OK;
 
 	if (number == FILL)
@@ -85,7 +85,10 @@ int round_run(struct worker *w, struct round *r)
 {
 	tsw_digest digests[2] = {{0, 0}, {0, 0}};
 
-	for (int i = 0; i < STEPS && !signals_noted(); i++) {
+	for (int i = 0; i < STEPS; i++) {
+		/* Not before it is said what made the digests differ. */
+		if (signals_noted() && !(i == CHECK && (r->placed_differs || r->values_differs)))
+			return EXIT_OK;
 		show_step(w, r, step_names[i]);
 		if (do_step(w, r, i, digests)) {
 			pthread_mutex_lock(&w->all->lock);
@@ -94,9 +97,12 @@ int round_run(struct worker *w, struct round *r)
 			pthread_mutex_unlock(&w->all->lock);
 			return EXIT_FAILED;
 		}
+		if (i == DIGEST_AGAIN) {
+			r->placed_differs = digests[0].placed != digests[1].placed;
+			r->values_differs = digests[0].values != digests[1].values;
+		}
 	}
-	r->placed_differs = digests[0].placed != digests[1].placed;
-	r->values_differs = digests[0].values != digests[1].values;
+	r->finished = 1;
 	return EXIT_OK;
 }
 

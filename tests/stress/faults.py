@@ -201,7 +201,8 @@ def all_devices_at_once():
 
 def refused():
     for text in ("flip", "flip:transposed:1:0:0", "flip:soon:1:0:0:0", "melt:filled:1:0:0:0",
-                 "flip:filled:x:0:0:0", "swap:filled:1:0:0:0:0:0", "byte:filled:1:0:0 " * 9):
+                 "flip:filled:x:0:0:0", "swap:filled:1:0:0:0:0:0", "byte:filled:1:0:0 " * 9,
+                 "stop:filled:1:0", "stop:later:1"):
         status, lines, err = small("cpu", 4, text)
         want(status == 2 and not lines and "TSW_STRESS_INJECT" in err, f"{text}: {status} {err}")
     for text in (f"flip:filled:1:{N}:0:0", f"flip:filled:1:0:{N}:0", "flip:filled:1:0:0:32",
@@ -225,6 +226,28 @@ def stopped_after_a_fault():
         status = tool.wait()
         want(json.loads(last)["kind"] == "summary", last)
         want(status == wanted, f"exit status {status}, not {wanted}")
+
+
+def a_fault_in_the_round_that_is_stopped():
+    """What was found by then, or is about to be, is told; a round without its checks does not count."""
+    flip = "flip:transposed:2:3:4:5 "
+    for inject, kinds, wanted in (
+            (flip + "stop:digested:2", ["none", "memory"], 1),
+            (flip + "stop:checked:2", ["none", "memory"], 1),
+            ("stop:checked:2", ["none", "none"], 130),
+            ("stop:digested:2", ["none"], 130),
+            (flip + "stop:transposed:2", ["none"], 130),
+            ("stop:filled:1", [], 130)):
+        status, lines, err = stress(
+            "cpu", 4, "--n", str(N), "--ld", str(LD), "--rounds", "3", inject=inject,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        want([line["fault"] for line in lines if line["kind"] == "round"] == kinds, f"{inject}: {lines}")
+        summary = lines[-1]
+        want(summary["kind"] == "summary" and summary["rounds"] == len(kinds), f"{inject}: {summary}")
+        want(status == wanted, f"{inject}: exit status {status}, not {wanted}")
+        if "memory" in kinds:
+            want_place(lines[1], 0, 4, 3, 4, 5)
+            want("round 2: element (3, 4)" in err, err)
 
 
 def the_live_line():
@@ -257,7 +280,7 @@ def fills_what_a_limit_leaves():
     return None
 
 
-ONCE = [all_devices_at_once, refused, stopped_after_a_fault, the_live_line, fills_what_a_limit_leaves]
+ONCE = [all_devices_at_once, refused, stopped_after_a_fault, a_fault_in_the_round_that_is_stopped, the_live_line, fills_what_a_limit_leaves]
 
 
 def run(name, test, *args):
