@@ -144,6 +144,18 @@ uint64_t tsw_cuda_grid(uint64_t grid_limit)
 	return grid_limit && grid_limit < MAX_GRID_X ? grid_limit : MAX_GRID_X;
 }
 
+/* Lets a kernel have as much shared memory as any can.  The limit is the kernel's, for all threads:
+ * were it set to what one launch needs, another thread could lower it just before that launch. */
+static tsw_status allow_shared(const void *entry)
+{
+	unsigned most;
+
+	TRY(tsw_cuda_shared_bytes(&most));
+	TRY_CUDA(cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize,
+				      (int)most));
+	return TSW_OK;
+}
+
 tsw_status tsw_cuda_launch(const struct tsw_kernel *kernel, const void *parameter, uint64_t blocks,
 			   tsw_stream stream)
 {
@@ -167,9 +179,7 @@ tsw_status tsw_cuda_launch(const struct tsw_kernel *kernel, const void *paramete
 		}
 	}
 	if (kernel->shared_bytes + SHARED_STATIC > SHARED_FOR_ALL)
-		TRY_CUDA(cudaFuncSetAttribute(kernel->entry,
-					      cudaFuncAttributeMaxDynamicSharedMemorySize,
-					      (int)kernel->shared_bytes));
+		TRY(allow_shared(kernel->entry));
 	TRY_CUDA(cudaLaunchKernelExC(&config, kernel->entry, arguments));
 	return TSW_OK;
 }

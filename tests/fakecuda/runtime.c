@@ -510,9 +510,10 @@ cudaError_t cudaEventElapsedTime(float *time_ms, cudaEvent_t from, cudaEvent_t t
 static struct {
 	const void *entry;
 	unsigned bytes;
+	int asked, of; /* for how much last, on a device that has so much */
 } allowed[ENTRIES];
 
-static unsigned *allowed_for(const void *entry)
+static size_t slot_of(const void *entry)
 {
 	size_t i = 0;
 
@@ -523,16 +524,25 @@ static unsigned *allowed_for(const void *entry)
 	if (!allowed[i].entry)
 		allowed[i].bytes = SHARED_FOR_ALL;
 	allowed[i].entry = entry;
-	return &allowed[i].bytes;
+	return i;
 }
 
 cudaError_t cudaFuncSetAttribute(const void *entry, enum cudaFuncAttribute attribute, int value)
 {
+	size_t i;
+
 	BEGIN(begin);
 	if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
 	    value > fake.shared_bytes)
 		return set(cudaErrorInvalidValue);
-	*allowed_for(entry) = (unsigned)value;
+	i = slot_of(entry);
+	if (allowed[i].asked && allowed[i].asked != value && allowed[i].of == fake.shared_bytes)
+		fake_misuse("%p may have %d bytes of shared memory, then %d: threads that launch "
+			    "it side by side would take them from each other",
+			    entry, allowed[i].asked, value);
+	allowed[i].bytes = (unsigned)value;
+	allowed[i].asked = value;
+	allowed[i].of = fake.shared_bytes;
 	return cudaSuccess;
 }
 
@@ -562,7 +572,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *en
 	BEGIN(begin);
 	if (!configuration_is_valid(config))
 		return set(cudaErrorInvalidConfiguration);
-	if (config->dynamicSmemBytes > *allowed_for(entry))
+	if (config->dynamicSmemBytes > allowed[slot_of(entry)].bytes)
 		return set(cudaErrorInvalidValue);
 	if (device_of(config->stream) != current)
 		return set(cudaErrorInvalidResourceHandle);

@@ -217,6 +217,7 @@ const struct subject subjects[] = {
 	SINGLE("shifted", 35, 35, 24),
 	SINGLE("shifted", 33, 34, 48),
 	SINGLE("shifted", 33, 33, 100), /* asks for more shared memory than a kernel has unasked */
+	SINGLE("shifted", 30, 31, 76),	/* the same kernel, another size of tiles */
 	SINGLE("tile33", 40, 40, 1, .shared_bytes = LITTLE),
 	SINGLE("tile33", 40, 41, 2, .shared_bytes = LITTLE),
 	SINGLE("tile33", 40, 40, 4, .shared_bytes = LITTLE),

@@ -271,7 +271,8 @@ def fills_what_a_limit_leaves():
         return str(error)
     sizes = {}
     for percent in (None, 25):
-        options = ["--memory", f"{percent}%"] if percent else []
+        # As many threads everywhere: their stacks are within the limit, too.
+        options = ["--threads", "2", *(["--memory", f"{percent}%"] if percent else [])]
         status, lines, err = stress("cpu", 4, *options, preexec_fn=narrow)
         want(status == 0 and lines[-1]["rounds"] == 1, err)
         sizes[percent] = 4 * lines[0]["n"] ** 2
