@@ -70,7 +70,7 @@ cold_floor() {
 	through=$(floor "$run" 32)
 	tell_floor "floor" "$run" "$through"
 	cold
-	past=$(floor "$run" 32 direct)
+	past=$(floor "$run" 64 direct)
 	tell_floor "floor past the page cache" "$run" "$past"
 	floor_s=$(printf '%s\n%s\n' "$through" "$past" | sort -n | head -n 1)
 }

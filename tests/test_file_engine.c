@@ -611,6 +611,25 @@ START_TEST(verifying_finds_a_wrong_byte)
 }
 END_TEST
 
+/* Tiles of more hashes than pieces of work: a piece through the page cache is two rows, the last
+ * is one; past the cache (1) each is one. */
+START_TEST(pieces_of_large_tiles)
+{
+	static const struct tsw_grid large = {
+		.n = 83, .ld = 83, .elem_size = 1700, .tile = 39, .offset = 130};
+	struct tsw_run_result r;
+
+	begin(large);
+	scene.disk.block = scene.o.block = (size_t)_i;
+	scene.o.verify = 1;
+	leave_half_done();
+	tsw_assert_ok(scene_run(&scene, &r));
+	ck_assert(r.resumed_from != TSW_NO_PAIR);
+	ck_assert_msg(!scene_wrong(&scene, 1), "%s", scene_wrong(&scene, 1));
+	finish();
+}
+END_TEST
+
 /* ---- a new file ------------------------------------------------------------------------------ */
 
 static const char *wrong_copy(void)
@@ -832,6 +851,7 @@ static Suite *engine_suite(void)
 	tcase_add_test(tests, a_process_journal_ends_with_the_system);
 	tcase_add_loop_test(tests, cut_off_while_it_runs, 0, 2);
 	tcase_add_test(tests, verifying_finds_a_wrong_byte);
+	tcase_add_loop_test(tests, pieces_of_large_tiles, 0, 2);
 	tcase_add_test(tests, copies);
 	tcase_add_test(tests, the_nth_call_of_a_copy_fails);
 	tcase_add_loop_test(tests, on_a_real_disk, 0, 2);

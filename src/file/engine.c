@@ -11,6 +11,8 @@
 #define SHORT_RUN ((uint64_t)16 << 10)
 /* Larger tiles make a large journal, and a stop wait for long. */
 #define LARGE_TILE ((uint64_t)1 << 30)
+/* Past the page cache every request waits for the disk: so many times the threads keep it busy. */
+#define DIRECT_FACTOR 2
 /* Fewer tiles than this leave little to overlap. */
 #define LEAST_TILES 6
 
@@ -377,7 +379,9 @@ tsw_status tsw_engine_set_up(struct tsw_engine *e)
 	e->result->tile = e->shop.grid.tile;
 	e->result->pairs = e->pairs;
 	open_direct(e);
-	TRY(tsw_pool_start(&e->shop.pool, e->o->io_threads, e->o->seed));
+	TRY(tsw_pool_start(&e->shop.pool,
+			   e->o->io_threads * (e->shop.direct.fd >= 0 ? DIRECT_FACTOR : 1),
+			   e->o->seed));
 	for (unsigned i = 0; i < TSW_WORKS; i++)
 		TRY(tsw_work_new(&e->work[i], &e->shop));
 	all_idle(e);

@@ -27,7 +27,8 @@ struct tsw_run_options {
 	struct tsw_grid grid;  /* tile: 0, or wanted; a journal's own wins */
 	uint64_t memory_bytes; /* 0: as much as it takes */
 	int memory_given;      /* a journal that needs more is refused */
-	unsigned io_threads;   /* 0: none, jobs in an order drawn from seed */
+	unsigned io_threads;   /* twice as many past the page cache; 0: jobs in an order drawn from
+				* seed */
 	uint64_t seed;
 	int nthreads, process_only, verify, once, swap_digest, forget;
 	size_t block; /* runs of whole blocks go past the page cache where they can; 0: none */

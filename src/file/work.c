@@ -8,15 +8,19 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* About so many bytes are one piece of work: enough to be worth a thread's turn, few enough to stay
- * in its cache from the read to the hash. */
-#define BAND_BYTES (512u << 10)
+/* About so many bytes of a tile have one hash. */
+#define BAND_BYTES (64u << 10)
+
+/* So many bands are one piece of work through the page cache, where the processors set the pace: a
+ * thread's turn has to be worth it.  Past the cache a piece is one band: the disk sets the pace,
+ * and what the last pieces of a tile leave idle is the less the smaller they are. */
+#define CACHED_BANDS 8
 
 /* A file system lets one thread at a time write to a file through the page cache; more of them only
  * wait, and some of them spinning. */
 #define WRITERS 2
 
-/* Enough bands a tile to keep the disk busy. */
+/* Enough bands a tile, and pieces of it, to keep the disk busy. */
 #define LEAST_BANDS 16
 
 size_t tsw_band_rows(const struct tsw_grid *g)
@@ -38,6 +42,33 @@ static size_t band_end(const struct tsw_shop *shop, size_t rows, uint64_t band)
 	const size_t end = ((size_t)band + 1) * shop->band;
 
 	return end < rows ? end : rows;
+}
+
+/* Bands first .. end - 1 are piece number `piece` of a tile. */
+struct piece {
+	uint64_t first, end;
+};
+
+static uint64_t bands_a_piece(const struct tsw_shop *shop, size_t rows, int past)
+{
+	const uint64_t most = bands_of(shop, rows) / LEAST_BANDS;
+
+	if (past || most < 2)
+		return 1;
+	return most < CACHED_BANDS ? most : CACHED_BANDS;
+}
+
+static uint64_t pieces_of(const struct tsw_shop *shop, size_t rows, int past)
+{
+	return tsw_tile_count(bands_of(shop, rows), bands_a_piece(shop, rows, past));
+}
+
+static struct piece piece_at(const struct tsw_shop *shop, size_t rows, int past, uint64_t piece)
+{
+	const uint64_t bands = bands_of(shop, rows), each = bands_a_piece(shop, rows, past);
+	const uint64_t first = piece * each;
+
+	return (struct piece){first, each < bands - first ? first + each : bands};
 }
 
 /* ---- past the page cache --------------------------------------------------------------------- */
@@ -108,14 +139,20 @@ static void start_writing(const struct tsw_move *m, size_t first, size_t end)
 			  place(m, end - 1) + tsw_run_bytes(&m->region, end - 1) - at);
 }
 
-static tsw_status move_band(void *arg, uint64_t band)
+static int is_past(const struct tsw_move *m)
+{
+	return m->file == &m->shop->direct;
+}
+
+static tsw_status move_one(void *arg, uint64_t index)
 {
 	const struct tsw_move *m = arg;
-	const size_t first = (size_t)band * m->shop->band,
-		     end = band_end(m->shop, m->region.rows, band);
+	const struct piece p = piece_at(m->shop, m->region.rows, is_past(m), index);
+	const size_t first = (size_t)p.first * m->shop->band,
+		     end = band_end(m->shop, m->region.rows, p.end - 1);
 
 	TRY(move_rows(m, first, end));
-	if (m->write && !m->lazy && m->file != &m->shop->direct)
+	if (m->write && !m->lazy && !is_past(m))
 		start_writing(m, first, end);
 	return TSW_OK;
 }
@@ -130,11 +167,11 @@ static int waits_for_reads(const struct tsw_move *m)
 static void start_move(struct tsw_move *m)
 {
 	m->file = way(m->shop, m->file, &m->region);
-	m->job = (struct tsw_job){.run = move_band,
+	m->job = (struct tsw_job){.run = move_one,
 				  .arg = m,
 				  .line = m->write ? TSW_TO_WRITE : TSW_TO_READ,
-				  .count = bands_of(m->shop, m->region.rows),
-				  .most = m->write && m->file != &m->shop->direct ? WRITERS : 0,
+				  .count = pieces_of(m->shop, m->region.rows, is_past(m)),
+				  .most = m->write && !is_past(m) ? WRITERS : 0,
 				  .alone = waits_for_reads(m)};
 	tsw_pool_submit(m->shop->pool, &m->job);
 }
@@ -165,18 +202,21 @@ struct hashing {
 	const struct tsw_bands *bands;
 };
 
-static tsw_status hash_one(void *arg, uint64_t band)
+static tsw_status hash_one(void *arg, uint64_t index)
 {
 	const struct hashing *h = arg;
+	const struct piece p = piece_at(h->shop, h->bands->region.rows, 0, index);
 
-	hash_band(h->shop, h->bands, band);
+	for (uint64_t band = p.first; band < p.end; band++)
+		hash_band(h->shop, h->bands, band);
 	return TSW_OK;
 }
 
 static tsw_status bands_hash(const struct tsw_shop *shop, const struct tsw_bands *b, tsw_hash *hash)
 {
 	struct hashing h = {shop, b};
-	struct tsw_job job = {.run = hash_one, .arg = &h, .count = bands_of(shop, b->region.rows)};
+	struct tsw_job job = {
+		.run = hash_one, .arg = &h, .count = pieces_of(shop, b->region.rows, 0)};
 
 	TRY(tsw_pool_run(shop->pool, &job));
 	*hash = join_bands(shop, b->hash, b->region.rows);
@@ -263,33 +303,46 @@ static tsw_digest band_digest(const struct tsw_shop *shop, const struct tsw_regi
 	return tsw_digest_part(&part, shop->swap_digest);
 }
 
-/* A band of one tile: read, hashed and added up while it is in the cache.  Index 0 is the first
- * band of tile A; those of tile B follow. */
-static tsw_status read_band(void *arg, uint64_t index)
+/* A band of one tile: read, hashed and added up while it is in the cache. */
+static tsw_status read_band(struct tsw_work *w, int second, const struct tsw_move *move,
+			    uint64_t band)
 {
-	struct tsw_work *w = arg;
 	const struct tsw_shop *shop = w->shop;
-	const uint64_t bands = bands_of(shop, w->a.rows);
-	const int second = index >= bands;
-	const uint64_t band = second ? index - bands : index;
-	struct tsw_region tile = second ? w->b : w->a;
 	const struct tsw_bands a = {w->a, w->x, w->band_a};
 	const struct tsw_bands b = {w->b, w->diagonal ? w->x : w->y, w->band_b};
-	const size_t first = (size_t)band * shop->band, end = band_end(shop, tile.rows, band);
-	struct tsw_move move = {.shop = shop,
-				.file = way(shop, &shop->data, second ? &w->b : &w->a),
-				.buffer = second ? w->y : w->x,
-				.count = &shop->traffic->read};
+	const struct tsw_region *tile = &move->region;
+	const size_t first = (size_t)band * shop->band, end = band_end(shop, tile->rows, band);
 
-	tile.shape = TSW_TILE;
-	move.region = tile;
-	TRY(move_rows(&move, first, end));
+	TRY(move_rows(move, first, end));
 	if (!second)
 		hash_band(shop, &a, band);
 	if (second || w->diagonal)
 		hash_band(shop, &b, band);
 	if (shop->verify)
-		w->band_digest[index] = band_digest(shop, &tile, move.buffer, first, end);
+		w->band_digest[second ? bands_of(shop, w->a.rows) + band : band] =
+			band_digest(shop, tile, move->buffer, first, end);
+	return TSW_OK;
+}
+
+/* Index 0 is the first piece of tile A; those of tile B follow. */
+static tsw_status read_one(void *arg, uint64_t index)
+{
+	struct tsw_work *w = arg;
+	const struct tsw_shop *shop = w->shop;
+	const uint64_t pieces = pieces_of(shop, w->a.rows, goes_past(shop, &w->a));
+	const int second = index >= pieces;
+	const struct tsw_region *half = second ? &w->b : &w->a;
+	struct tsw_move move = {.shop = shop,
+				.region = *half,
+				.file = way(shop, &shop->data, half),
+				.buffer = second ? w->y : w->x,
+				.count = &shop->traffic->read};
+	const struct piece p =
+		piece_at(shop, half->rows, goes_past(shop, half), second ? index - pieces : index);
+
+	move.region.shape = TSW_TILE;
+	for (uint64_t band = p.first; band < p.end; band++)
+		TRY(read_band(w, second, &move, band));
 	return TSW_OK;
 }
 
@@ -303,16 +356,21 @@ void tsw_work_set(struct tsw_work *w, uint64_t k)
 	w->b = tsw_half(&w->shop->grid, p, 1);
 }
 
+static uint64_t pieces_to_read(const struct tsw_work *w)
+{
+	const struct tsw_shop *shop = w->shop;
+	const uint64_t a = pieces_of(shop, w->a.rows, goes_past(shop, &w->a));
+
+	return w->diagonal ? a : a + pieces_of(shop, w->b.rows, goes_past(shop, &w->b));
+}
+
 void tsw_work_read(struct tsw_work *w, uint64_t k)
 {
 	const struct tsw_shop *shop = w->shop;
 
 	tsw_work_set(w, k);
-	w->reading = (struct tsw_job){.run = read_band,
-				      .arg = w,
-				      .line = TSW_TO_READ,
-				      .count = bands_of(shop, w->a.rows) +
-					       (w->diagonal ? 0 : bands_of(shop, w->b.rows))};
+	w->reading = (struct tsw_job){
+		.run = read_one, .arg = w, .line = TSW_TO_READ, .count = pieces_to_read(w)};
 	tsw_pool_submit(shop->pool, &w->reading);
 }
 
@@ -355,9 +413,11 @@ tsw_status tsw_turn(const struct tsw_shop *shop, unsigned char *tile)
 
 tsw_digest tsw_work_digest(const struct tsw_work *w)
 {
+	const uint64_t bands =
+		bands_of(w->shop, w->a.rows) + (w->diagonal ? 0 : bands_of(w->shop, w->b.rows));
 	tsw_digest sum = {0, 0};
 
-	for (uint64_t i = 0; w->shop->verify && i < w->reading.count; i++)
+	for (uint64_t i = 0; w->shop->verify && i < bands; i++)
 		sum = tsw_digest_add(sum, w->band_digest[i]);
 	return sum;
 }

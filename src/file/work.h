@@ -24,7 +24,7 @@ struct tsw_shop {
 	int verify;	  /* digests are taken */
 	int swap_digest;  /* the file is column-major: rows are columns */
 	int forget;	  /* pages of the file are given back once they are written */
-	size_t band;	  /* rows of a tile that are one piece of work */
+	size_t band;	  /* rows of a tile that have one hash */
 	struct tsw_traffic *traffic;
 };
 
