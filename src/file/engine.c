@@ -211,11 +211,12 @@ static tsw_status write_pair(struct tsw_engine *e, struct tsw_work *w, struct ts
 
 	TRY(check_settled(e));
 	tsw_work_write_payload(w, &j->file, tsw_slot_at(&j->header, e->sequence) + TSW_BLOCK);
+	/* Its memory is read into while the next pair is turned. */
+	if (before)
+		TRY(end_pair(e, before));
 	TRY(take_next(e, next));
 	TRY(tsw_pool_wait(e->shop.pool, &w->payload.job));
 	TRY(write_record(e, w, *next));
-	if (before)
-		TRY(end_pair(e, before));
 	TRY(tsw_engine_sync(e, &j->file, TSW_SYNC_RECORD));
 
 	TRY(still_whole(e));
