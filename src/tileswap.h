@@ -391,7 +391,8 @@ typedef struct tsw_file_result {
  * 64 MiB beside), with no second copy on the disk.  Every byte is read once and written once; half
  * of them pass through a journal, `path`.tswj (of the file that links lead to), which takes the
  * space of two tile pairs' halves and is gone at the end.  Tiles that are each other's transposes
- * already are not written.
+ * already are not written.  The detail of a refusal for want of memory names the least that will
+ * do; a call that resumes keeps the tiles of the first, however much memory it is given.
  *
  * Stopped at any moment, by the progress callback, a signal, kill -9, or with TSW_DURABLE_POWER by
  * a power loss, the matrix is half transposed and the journal stays.  The same call with the same

@@ -9,6 +9,9 @@
 /* Longer runs than this gain nothing on a disk; shorter ones than that lose much. */
 #define LONG_RUN ((uint64_t)64 << 10)
 #define SHORT_RUN ((uint64_t)16 << 10)
+/* With runs below a sector the disk moves a multiple of what is asked for, pair after pair waits
+ * for it, and the tiles stay for as long as the journal does: that much memory is demanded. */
+#define LEAST_RUN ((uint64_t)512)
 /* Larger tiles make a large journal, and a stop wait for long. */
 #define LARGE_TILE ((uint64_t)1 << 30)
 /* Past the page cache every request waits for the disk: so many times the threads keep it busy. */
@@ -32,6 +35,16 @@ static uint64_t wanted_tile(const struct tsw_grid *g)
 	return tile ? tile : 1;
 }
 
+/* Short rows are in the page cache whatever the run: LEAST_TILES of them will do. */
+static uint64_t least_tile(const struct tsw_grid *g)
+{
+	const uint64_t run = tsw_tile_count(LEAST_RUN, g->elem_size),
+		       share = tsw_tile_count(g->n, LEAST_TILES);
+	const uint64_t tile = run < share ? run : share;
+
+	return tile ? tile : 1;
+}
+
 uint64_t tsw_choose_tile(const struct tsw_grid *grid, uint64_t memory_bytes)
 {
 	const uint64_t pair = memory_bytes / TSW_WORKS, s = grid->elem_size;
@@ -43,7 +56,7 @@ uint64_t tsw_choose_tile(const struct tsw_grid *grid, uint64_t memory_bytes)
 	if (tile > grid->n)
 		tile = grid->n ? grid->n : 1;
 	/* Hashes of the bands need a little room beside the tiles. */
-	for (; tile; tile -= 1 + tile / 128) {
+	for (; tile; tile--) {
 		g.tile = tile;
 		if (tsw_work_bytes(&g) <= pair)
 			break;
@@ -400,23 +413,33 @@ void tsw_engine_tear_down(struct tsw_engine *e)
 	tsw_journal_close(&e->journal);
 }
 
-tsw_status tsw_engine_choose_tile(struct tsw_engine *e)
+/* A tile's number has 32 bits. */
+static tsw_status check_tiles(const struct tsw_engine *e)
 {
-	struct tsw_grid *g = &e->shop.grid, least = *g;
+	const struct tsw_grid *g = &e->shop.grid;
 
-	if (!g->tile)
-		tsw_choose_cuts(g, e->o->memory_bytes);
-	least.tile = 1;
-	if (!g->tile)
-		return tsw_fail(TSW_ERR_OPTION,
-				"memory_bytes = %ju: elements of %zu bytes need at least %ju",
-				(uintmax_t)e->o->memory_bytes, g->elem_size,
-				(uintmax_t)(TSW_WORKS * tsw_work_bytes(&least)));
 	if (tsw_grid_tiles(g) > UINT32_MAX)
 		return tsw_fail(TSW_ERR_OPTION,
 				"memory_bytes = %ju: too little for a matrix of n = %ju",
 				(uintmax_t)e->o->memory_bytes, (uintmax_t)g->n);
 	return TSW_OK;
+}
+
+tsw_status tsw_engine_choose_tile(struct tsw_engine *e)
+{
+	struct tsw_grid *g = &e->shop.grid, least = *g;
+
+	if (g->tile)
+		return check_tiles(e);
+	tsw_choose_cuts(g, e->o->memory_bytes);
+	least.tile = (size_t)least_tile(g);
+	if (g->tile < least.tile)
+		return tsw_fail(
+			TSW_ERR_OPTION,
+			"memory_bytes = %ju: n = %ju and elements of %zu bytes need at least %ju",
+			(uintmax_t)e->o->memory_bytes, (uintmax_t)g->n, g->elem_size,
+			(uintmax_t)(TSW_WORKS * tsw_work_bytes(&least)));
+	return check_tiles(e);
 }
 
 /* What is found decides: begin, go on, or only tidy up.  *left: pairs may be left to do. */

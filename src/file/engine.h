@@ -36,8 +36,8 @@ struct tsw_run_options {
 	void *user;
 };
 
-/* The side of the tiles that fit into so many bytes, with runs of `run_bytes` where they do; 0 if
- * not even single elements fit. */
+/* The side of the tiles that fit into so many bytes, no larger than serves; 0 if not even single
+ * elements fit. */
 uint64_t tsw_choose_tile(const struct tsw_grid *grid, uint64_t memory_bytes);
 
 /* Sets tile and first. */

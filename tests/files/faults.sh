@@ -98,7 +98,7 @@ fi
 ln -sf m.bin link.bin
 stopped=
 for _ in 1 2 3 4 5 6 7 8 9 10; do
-	env --default-signal=TERM "$TILESWAP" transpose link.bin --n 700 --elem-size 8 --memory 100K 2> err > out &
+	env --default-signal=TERM "$TILESWAP" transpose link.bin --n 700 --elem-size 8 --memory 200K 2> err > out &
 	pid=$!
 	while kill -0 $pid 2> /dev/null && ! [ -e m.bin.tswj ]; do
 		:
@@ -116,7 +116,7 @@ done
 if [ -n "$stopped" ]; then
 	is "SIGTERM says how to resume" "$(grep -c 'resume it with: tileswap transpose link.bin --n 700' err)" 1
 	check "other options than the stopped run's" 1 "begun with" "$TILESWAP" transpose m.bin \
-		--n 699 --elem-size 8 --ld 700 --memory 100K
+		--n 699 --elem-size 8 --ld 700 --memory 200K
 	check "another durability than the stopped run's" 1 'resume it with "power"' "$TILESWAP" transpose \
 		m.bin --n 700 --elem-size 8 --durability process
 	cp m.bin copy.bin
