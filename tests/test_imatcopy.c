@@ -434,20 +434,28 @@ static double component(const struct tsw_imat *x, const void *a, size_t i)
 	return tsw_imat_in_floats(x->type) ? (double)((const float *)a)[i] : ((const double *)a)[i];
 }
 
+/* The last place of a float or a double of that size. */
+static double ulp_at(const struct tsw_imat *x, double size)
+{
+	int exponent;
+
+	frexp(size, &exponent);
+	return ldexp(1, exponent - (tsw_imat_in_floats(x->type) ? 24 : 53));
+}
+
 /* Bytes that are no part of the window included.  A product is rounded once here and there: equal
  * within 2 ulp of it.  A sum of two may lose digits of both, so there it is 2 ulp of the larger of
  * the two. */
 static void check_near(const struct tsw_imat *x, const char *who, const void *a, const void *b,
 		       size_t components)
 {
-	const double ulp = tsw_imat_in_floats(x->type) ? 0x1p-23 : 0x1p-52;
 	const int sum = x->im != 0 && tsw_imat_is_complex(x->type);
 	const double largest = 2 * fmax(fabs(x->re), fabs(x->im)); /* components are below 2 */
 
 	for (size_t i = 0; i < components; i++) {
 		const double u = component(x, a, i), v = component(x, b, i);
 
-		tsw_require(fabs(u - v) <= 2 * ulp * (sum ? largest : fabs(v)),
+		tsw_require(fabs(u - v) <= 2 * ulp_at(x, sum ? largest : v),
 			    "%s: component %zu is %.17g, %s has %.17g", tsw_imat_text(x), i, u, who,
 			    v);
 	}
