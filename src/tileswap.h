@@ -108,8 +108,8 @@ TSW_API tsw_status tsw_cuda_status(void);
 TSW_API tsw_status tsw_transpose(void *a, size_t n, size_t ld, size_t elem_size);
 
 /* In host memory, with `nthreads` threads; 0 means as many as OpenMP would use.  Returns when done.
- * Small matrices use fewer.  In a child made by fork() one thread is used (an OpenMP region there
- * can hang).
+ * Small matrices use fewer, and past 64 no more are begun than 8 a processor.  In a child made by
+ * fork() one thread is used (an OpenMP region there can hang).
  *
  * TSW_ERR_NULL, _LD, _ELEM_SIZE, _OVERFLOW, _THREADS. */
 TSW_API tsw_status tsw_transpose_host(void *a, size_t n, size_t ld, size_t elem_size, int nthreads);

@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -372,6 +373,30 @@ START_TEST(omp_set_num_threads_is_obeyed)
 }
 END_TEST
 
+/* A wish that cannot be granted would end the process. */
+START_TEST(no_more_threads_than_are_of_use)
+{
+#ifdef _OPENMP
+	const int had = omp_get_max_threads();
+	const long useful = 8 * sysconf(_SC_NPROCESSORS_ONLN);
+	const int most = (int)(useful > 64 ? useful : 64);
+
+	omp_set_num_threads(2);
+	ck_assert_int_eq(tsw_cpu_threads(64), 64);
+	ck_assert_int_eq(tsw_cpu_threads(most), most);
+	ck_assert_int_eq(tsw_cpu_threads(most + 1), most);
+	ck_assert_int_eq(tsw_cpu_threads(INT_MAX), most);
+	omp_set_num_threads(most + 5);
+	ck_assert_int_eq(tsw_cpu_threads(INT_MAX), most + 5);
+	ck_assert_int_eq(tsw_cpu_threads(0), most + 5);
+	omp_set_num_threads(had);
+	require_everything(INT_MAX);
+#else
+	tsw_skip("built without OpenMP");
+#endif
+}
+END_TEST
+
 /* A call leaves every setting of the caller's as it was. */
 START_TEST(settings_are_left_alone)
 {
@@ -576,6 +601,7 @@ static Suite *callers_suite(void)
 	tcase_add_test(tc, what_the_environment_tells_openmp_holds);
 	tcase_add_test(tc, a_program_bound_to_one_cpu);
 	tcase_add_test(tc, omp_set_num_threads_is_obeyed);
+	tcase_add_test(tc, no_more_threads_than_are_of_use);
 	tcase_add_test(tc, settings_are_left_alone);
 	tcase_add_test(tc, nested_regions);
 	tcase_add_test(tc, tasks_and_sections);

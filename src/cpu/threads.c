@@ -2,6 +2,7 @@
 #include "cpu.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -23,12 +24,31 @@ __attribute__((constructor)) static void watch_forks(void)
 	(void)pthread_atfork(NULL, NULL, in_child);
 }
 
+#ifdef _OPENMP
+/* Run times of OpenMP end the process where they cannot begin a thread, in the middle of a matrix:
+ * no wish is granted that no machine like this one has a use for. */
+#define ALWAYS_GRANTED 64
+#define A_PROCESSOR 8
+
+static int granted(int nthreads)
+{
+	long most = ALWAYS_GRANTED, useful;
+
+	if (nthreads <= most)
+		return nthreads;
+	useful = A_PROCESSOR * sysconf(_SC_NPROCESSORS_ONLN);
+	most = useful > most ? useful : most;
+	most = omp_get_max_threads() > most ? omp_get_max_threads() : most;
+	return nthreads < most ? nthreads : (int)most;
+}
+#endif
+
 int tsw_cpu_threads(int nthreads)
 {
 	if (forked)
 		return 1;
 #ifdef _OPENMP
-	return nthreads > 0 ? nthreads : omp_get_max_threads();
+	return nthreads > 0 ? granted(nthreads) : omp_get_max_threads();
 #else
 	(void)nthreads;
 	return 1;
