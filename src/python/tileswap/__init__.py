@@ -92,7 +92,7 @@ def transpose_(x: _T, *, element_axes: int = 0, threads: int = 0, stream: Any = 
     return x
 
 
-def _alpha(alpha: complex | None, number: str) -> Any:
+def _alpha(alpha: Any, number: str) -> Any:
     """One value of the type, as the library reads it; None is 1."""
     if alpha is None:
         return None
@@ -101,11 +101,11 @@ def _alpha(alpha: complex | None, number: str) -> Any:
     real = ctypes.c_double if number in ("f8", "c16") else ctypes.c_float
     if number[0] == "c":
         value = complex(alpha)
-        parts = (value.real, value.imag)
+        parts = [value.real, value.imag]
     elif isinstance(alpha, Complex) and not isinstance(alpha, Real):
         raise TypeError(f"alpha = {alpha} is complex, the array is not")
     else:
-        parts = (float(alpha),)
+        parts = [float(alpha)]
     held = (real * len(parts))(*parts)
     if any(isfinite(part) and not isfinite(kept) for part, kept in zip(parts, held)):
         raise ValueError(f"alpha = {alpha} is past the largest float32, as which it is multiplied here")
