@@ -1,6 +1,7 @@
 """The package against the header and against itself."""
 
 import inspect
+import pickle
 import re
 import sys
 import typing
@@ -69,6 +70,15 @@ def test_errors_are_one_family():
     error = tileswap.NotInPlaceError("why")
     assert isinstance(error, tileswap.TileswapError) and isinstance(error, ValueError)
     assert error.status == tileswap.Status.ERR_STRIDE
+
+
+@pytest.mark.parametrize(
+    "error", [tileswap.TileswapError(9, "why"), tileswap.TileswapError(99, "why"), tileswap.NotInPlaceError("why", 10)]
+)
+def test_errors_come_out_of_other_processes(error):
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error) and str(copy) == "why"
+    assert copy.status == error.status and type(copy.status) is type(error.status)
 
 
 @pytest.mark.parametrize("thing", [None, 3, [[1, 2], [3, 4]], "text", object()])

@@ -47,12 +47,18 @@ class TileswapError(RuntimeError):
         super().__init__(message)
         self.status: int = Status(status) if status in Status._value2member_map_ else status
 
+    def __reduce__(self) -> tuple[Any, ...]:  # from one process to another
+        return type(self), (int(self.status), str(self))
+
 
 class NotInPlaceError(TileswapError, ValueError):
     """The object cannot be worked on where it lies: its shape, strides or flags forbid it."""
 
     def __init__(self, message: str, status: int = Status.ERR_STRIDE):
         super().__init__(status, message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), int(self.status))
 
 
 class _Digest(Structure):
