@@ -160,6 +160,8 @@ def test_arguments_that_c_would_bend(tmp_path):
         (dict(out=f"{tmp_path}/t.npy\0x"), ValueError, "out = .* zero byte"),
         (dict(dataset="w\0x"), ValueError, "dataset = .* zero byte"),
         (dict(dataset="w"), tileswap.TileswapError, "a .npy file has no datasets"),
+        (dict(dataset=b"w"), TypeError, "dataset = b'w'"),
+        (dict(format=["npy"]), ValueError, r"format = \['npy'\]"),
         (dict(progress=3), TypeError, "progress = 3"),
     ]:
         with pytest.raises(error, match=match):
