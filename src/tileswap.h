@@ -408,7 +408,8 @@ typedef struct tsw_file_result {
  * with already_done set; a call without `once` takes the mark away and transposes.
  *
  * With `verify` the digest of the matrix is taken as it is read, also across a resumed run, then
- * the file is read once more: TSW_ERR_MISMATCH if the digests differ, and the journal stays.
+ * the file is read once more: TSW_ERR_MISMATCH if the digests differ.  All is written then, and the
+ * journal stays: the same call reads and compares once more, and ends the run if they are alike.
  *
  * With out_path the transposed matrix goes to a new file with everything around it, which gets its
  * name when it is whole and on the disk; `path` is only read, and refused with TSW_ERR_JOURNAL

@@ -197,6 +197,54 @@ START_TEST(half_a_matrix_is_not_read)
 }
 END_TEST
 
+/* A byte changes between the last write and the read back. */
+static int spoil(void *user, uint64_t done, uint64_t total)
+{
+	const unsigned char *const byte = user;
+	const int fd = done == total ? open(path, O_WRONLY) : -1;
+
+	if (fd >= 0) {
+		ck_assert(pwrite(fd, byte, 1, 0) == 1);
+		close(fd);
+	}
+	return 0;
+}
+
+/* As often as it is asked, until it is right; readers are told why it is kept from them, also where
+ * only the journal tells (1). */
+START_TEST(a_failed_comparison)
+{
+	const struct tsw_shape shape = {211, 211, 8};
+	const unsigned char right = tsw_pattern(1)[0], wrong = right ^ 1;
+	tsw_file_options o = raw(211, 0, 8, 0), copy = o;
+	char out[112];
+
+	snprintf(out, sizeof out, "%s.out", path);
+	copy.out_path = out;
+	o.memory_bytes = 70000;
+	o.verify = 1;
+	o.progress = spoil;
+	o.user = (void *)&wrong;
+	write_file(tsw_pattern(tsw_shape_bytes(shape)), tsw_shape_bytes(shape));
+	for (int i = 0; i < 2; i++) {
+		tsw_assert_status(tsw_transpose_file(path, &o, NULL), TSW_ERR_MISMATCH);
+		ck_assert(strstr(tsw_last_error(), "not what it should be"));
+	}
+	if (_i)
+		removexattr(path, "user.tileswap");
+	tsw_assert_status(tsw_transpose_file(path, &copy, NULL), TSW_ERR_JOURNAL);
+	ck_assert(strstr(tsw_last_error(), "when it was read back"));
+	ck_assert(access(out, F_OK));
+	if (_i)
+		return;
+	o.user = (void *)&right;
+	tsw_assert_ok(tsw_transpose_file(path, &o, NULL));
+	require_transposed(shape, 0, 0);
+	tsw_assert_ok(tsw_transpose_file(path, &copy, NULL));
+	ck_assert(!unlink(out));
+}
+END_TEST
+
 /* The digests are those of checksum, before and after. */
 START_TEST(digests_are_the_checksums)
 {
@@ -385,6 +433,7 @@ static Suite *file_suite(void)
 	tcase_add_test(tests, every_size);
 	tcase_add_loop_test(tests, stops_and_resumes, 0, 2);
 	tcase_add_test(tests, half_a_matrix_is_not_read);
+	tcase_add_loop_test(tests, a_failed_comparison, 0, 2);
 	tcase_add_test(tests, digests_are_the_checksums);
 	tcase_add_loop_test(tests, the_least_memory, 0, 5);
 	tcase_add_test(tests, options_are_checked);

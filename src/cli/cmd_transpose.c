@@ -57,9 +57,9 @@ static void put_word(FILE *f, const char *word)
 	fputc('\'', f);
 }
 
-static void tell_resume(const struct options *o)
+static void tell_command(const struct options *o, const char *what_for)
 {
-	fputs("resume it with: tileswap transpose", stderr);
+	fprintf(stderr, "%s: tileswap transpose", what_for);
 	for (int i = 0; i < o->argc; i++) {
 		fputc(' ', stderr);
 		put_word(stderr, o->argv[i]);
@@ -75,7 +75,7 @@ static int stopped(const struct options *o, int sig)
 		complain("stopped by SIG%s; no file was written", name);
 	} else {
 		complain("stopped by SIG%s; %s is half transposed and safe", name, o->file);
-		tell_resume(o);
+		tell_command(o, "resume it with");
 	}
 	return 128 + sig;
 }
@@ -87,8 +87,15 @@ static int failed(const struct options *o, tsw_status status)
 	if (status == TSW_ERR_INTERRUPTED && sig)
 		return stopped(o, sig);
 	complain("%s", tsw_last_error());
-	if (status == TSW_ERR_MISMATCH && !given(o, OPT_OUT))
-		tell_resume(o);
+	if (status == TSW_ERR_MISMATCH && !given(o, OPT_OUT)) {
+		complain(
+			"something changed %s between the two reads, or one of them went wrong; if "
+			"they differ again, restore it from a backup, as a new file, and remove "
+			"its "
+			"journal",
+			o->file);
+		tell_command(o, "compare once more with");
+	}
 	return EXIT_FAILED;
 }
 

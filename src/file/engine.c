@@ -310,6 +310,15 @@ static void all_idle(struct tsw_engine *e)
 		e->idle[e->idles++] = &e->work[i];
 }
 
+static struct tsw_done what_is_done(const struct tsw_engine *e)
+{
+	return (struct tsw_done){.records = e->sequence,
+				 .last = e->previous,
+				 .before = e->result->before,
+				 .after = e->result->after,
+				 .once = (uint64_t)e->o->once};
+}
+
 /* Reads everything once more, and adds it up as the transposed matrix. */
 tsw_status tsw_engine_verify(struct tsw_engine *e)
 {
@@ -331,9 +340,14 @@ tsw_status tsw_engine_verify(struct tsw_engine *e)
 	e->result->after = sum;
 	if (sum.placed == e->digest.placed && sum.values == e->digest.values)
 		return TSW_OK;
+	if (e->journal.file.fd >= 0) {
+		struct tsw_done note = what_is_done(e);
+
+		tsw_journal_note_mismatch(&e->journal, &note);
+	}
 	return tsw_fail(TSW_ERR_MISMATCH,
-			"%s: placed=%016jx values=%016jx before, placed=%016jx values=%016jx read "
-			"back",
+			"%s: transposed, and not what it should be: placed=%016jx values=%016jx "
+			"before, placed=%016jx values=%016jx read back",
 			e->shop.data.path, (uintmax_t)e->digest.placed, (uintmax_t)e->digest.values,
 			(uintmax_t)sum.placed, (uintmax_t)sum.values);
 }
@@ -342,11 +356,7 @@ tsw_status tsw_engine_verify(struct tsw_engine *e)
 
 static tsw_status finish(struct tsw_engine *e)
 {
-	struct tsw_done done = {.records = e->sequence,
-				.last = e->previous,
-				.before = e->result->before,
-				.after = e->result->after,
-				.once = (uint64_t)e->o->once};
+	struct tsw_done done = what_is_done(e);
 
 	return e->journal.file.fd < 0 ? TSW_OK : tsw_journal_finish(&e->journal, &done);
 }

@@ -9,6 +9,7 @@
 static const char header_magic[8] = "TSWJ\1\r\n";
 static const char record_magic[8] = "TSWR\1\r\n";
 static const char done_magic[8] = "TSWD\1\r\n";
+static const char mismatch_magic[8] = "TSWV\1\r\n"; /* a done mark that is none */
 
 /* A block on the disk begins with one of the three structures, whose last member is the hash of
  * what stands before it. */
@@ -332,14 +333,24 @@ static tsw_status leave_mark(struct tsw_journal *j)
 	return tsw_sync(&j->file, TSW_SYNC_UNLINK);
 }
 
+static tsw_status write_done(const struct tsw_journal *j, struct tsw_done *d, const char *magic)
+{
+	memcpy(d->magic, magic, sizeof d->magic);
+	memcpy(d->nonce, j->header.nonce, sizeof d->nonce);
+	d->hash = hash_before(d, sizeof *d);
+	return write_block(j, d, sizeof *d, TSW_BLOCK);
+}
+
+void tsw_journal_note_mismatch(const struct tsw_journal *j, struct tsw_done *d)
+{
+	write_done(j, d, mismatch_magic);
+}
+
 tsw_status tsw_journal_finish(struct tsw_journal *j, struct tsw_done *d)
 {
 	const struct tsw_io *io = j->file.io;
 
-	memcpy(d->magic, done_magic, sizeof d->magic);
-	memcpy(d->nonce, j->header.nonce, sizeof d->nonce);
-	d->hash = hash_before(d, sizeof *d);
-	TRY(write_block(j, d, sizeof *d, TSW_BLOCK));
+	TRY(write_done(j, d, done_magic));
 	TRY(tsw_sync(&j->file, TSW_SYNC_DONE));
 	TRY(set_mark(j, d->once ? TSW_MARK_ONCE : TSW_MARK_DONE, TSW_SYNC_DONE_MARK));
 	if (d->once)
@@ -363,6 +374,20 @@ static tsw_status ask_journal(struct tsw_journal *j, int *whole)
 	return found ? tsw_done_read(j, &done, whole) : TSW_OK;
 }
 
+/* Did the run that left the journal find, at its end, something else than it should? */
+static int tells_of_mismatch(const struct tsw_file *data, const char *journal_path)
+{
+	struct tsw_journal j = {.file = {data->io, journal_path, -1}, .data = data};
+	struct tsw_done note;
+	int found, valid = 0;
+
+	if (open_as(&j, TSW_OPEN_READ, &found) == TSW_OK && found &&
+	    read_block(&j, &note, sizeof note, TSW_BLOCK, mismatch_magic, j.header.nonce, &valid))
+		valid = 0;
+	tsw_journal_close(&j);
+	return valid;
+}
+
 tsw_status tsw_journal_check_whole(const struct tsw_file *data, const char *journal_path)
 {
 	struct tsw_journal j = {.file = {data->io, journal_path, -1}, .data = data};
@@ -380,6 +405,13 @@ tsw_status tsw_journal_check_whole(const struct tsw_file *data, const char *jour
 	}
 	if (whole)
 		return TSW_OK;
+	if (tells_of_mismatch(data, journal_path))
+		return tsw_fail(
+			TSW_ERR_JOURNAL,
+			"%s is transposed, and was not what it should be when it was read back; "
+			"the call that began it compares once more, and ends the run if all is "
+			"right",
+			data->path);
 	return tsw_fail(
 		TSW_ERR_JOURNAL,
 		"%s may be half transposed: a run in it is under way, or has not come to its end "

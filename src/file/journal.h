@@ -106,6 +106,11 @@ tsw_status tsw_slot_pristine(const struct tsw_journal *j, unsigned slot, int *pr
 
 tsw_status tsw_done_read(const struct tsw_journal *j, struct tsw_done *d, int *valid);
 
+/* In the place of the done mark: all pairs are written, and what was read back is not what was
+ * there.  Only for those who ask what state the matrix is in: nothing is synced, nothing depends on
+ * it, and where it cannot be written it is left out. */
+void tsw_journal_note_mismatch(const struct tsw_journal *j, struct tsw_done *d);
+
 /* The end: the done mark; the attribute says done; the journal goes, the attribute goes.  With
  * `once` set the journal is cut down to header and mark and stays, and so does the attribute. */
 tsw_status tsw_journal_finish(struct tsw_journal *j, struct tsw_done *d);

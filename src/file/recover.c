@@ -190,8 +190,8 @@ tsw_status tsw_mark_judge(struct tsw_engine *e, int *left)
 	TRY(tsw_mark_read(&e->shop.data, &mark, &can));
 	if (mark.state == TSW_MARK_RUNNING)
 		return refuse(e, "a run was stopped in it, and the journal of that run is gone",
-			      "put the journal back beside it, or restore the file from a backup "
-			      "(a copy does not carry the attribute user.tileswap)");
+			      "put the journal back beside it, or restore the file from a backup, "
+			      "as a new file (the old one keeps the attribute user.tileswap)");
 	if (mark.state == TSW_MARK_NONE)
 		return TSW_OK;
 	if (mark.state == TSW_MARK_ONCE && !e->o->once)

@@ -144,6 +144,47 @@ else
 	echo "FAIL SIGTERM: the run was always done too soon"
 fi
 
+# A byte that changes behind the run's back is found by --verify, as often as it is asked; put right, the
+# run comes to its end.  The first pair is long done when the fourth record of slot 0 is written.
+sequence() {
+	od -A n -t u8 -j 8216 -N 8 m.bin.tswj 2> /dev/null | tr -cd 0-9 | grep . || echo 0
+}
+change() {
+	printf "\\$(printf %o $(($(od -A n -t u1 -N 1 m.bin) ^ 1)))" | dd of=m.bin conv=notrunc 2> /dev/null
+}
+stopped=
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	fresh
+	env --default-signal=TERM "$TILESWAP" transpose m.bin --n 700 --elem-size 8 --memory 200K --verify 2> err > out &
+	pid=$!
+	while kill -0 $pid 2> /dev/null && [ "$(sequence)" -lt 6 ]; do
+		:
+	done
+	kill -TERM $pid 2> /dev/null
+	wait $pid
+	if [ $? -eq 143 ] && [ -e m.bin.tswj ]; then
+		stopped=yes
+		break
+	fi
+done
+if [ -n "$stopped" ]; then
+	change
+	verify="$TILESWAP transpose m.bin --n 700 --elem-size 8 --verify"
+	check "a byte that has changed" 1 "transposed, and not what it should be" $verify
+	is "and what to do" "$(sed -n 's/=[0-9a-f]*/=N/g; 2,$p' err)" \
+		"tileswap: transpose: something changed m.bin between the two reads, or one of them went wrong; if they differ again, restore it from a backup, as a new file, and remove its journal
+compare once more with: tileswap transpose m.bin --n 700 --elem-size 8 --verify"
+	check "a checksum after a failed comparison" 1 "not what it should be when it was read back" \
+		"$TILESWAP" checksum m.bin --n 700 --elem-size 8
+	check "a byte that has changed, compared once more" 1 "transposed, and not what it should be" $verify
+	change
+	check "a byte that is right again" 0 "verified" $verify
+	is "and the matrix is" "$(cksum < m.bin)" "$expected"
+	is "and nothing is left beside it" "$(ls m.bin*)" m.bin
+else
+	echo "FAIL --verify: the run was always done too soon"
+fi
+
 # What --once leaves is a whole matrix, for readers too; a journal that is none may hide a half one.
 fresh
 t m.bin --once > out 2>&1 || cat out
