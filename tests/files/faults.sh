@@ -149,8 +149,11 @@ fi
 sequence() {
 	od -A n -t u8 -j 8216 -N 8 m.bin.tswj 2> /dev/null | tr -cd 0-9 | grep . || echo 0
 }
+verify() {
+	"$TILESWAP" transpose m.bin --n 700 --elem-size 8 --verify
+}
 change() {
-	printf "\\$(printf %o $(($(od -A n -t u1 -N 1 m.bin) ^ 1)))" | dd of=m.bin conv=notrunc 2> /dev/null
+	printf '%b' "\\0$(printf %o $(($(od -A n -t u1 -N 1 m.bin) ^ 1)))" | dd of=m.bin conv=notrunc 2> /dev/null
 }
 stopped=
 for _ in 1 2 3 4 5 6 7 8 9 10; do
@@ -169,16 +172,15 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 done
 if [ -n "$stopped" ]; then
 	change
-	verify="$TILESWAP transpose m.bin --n 700 --elem-size 8 --verify"
-	check "a byte that has changed" 1 "transposed, and not what it should be" $verify
+	check "a byte that has changed" 1 "transposed, and not what it should be" verify
 	is "and what to do" "$(sed -n 's/=[0-9a-f]*/=N/g; 2,$p' err)" \
 		"tileswap: transpose: something changed m.bin between the two reads, or one of them went wrong; if they differ again, restore it from a backup, as a new file, and remove its journal
 compare once more with: tileswap transpose m.bin --n 700 --elem-size 8 --verify"
 	check "a checksum after a failed comparison" 1 "not what it should be when it was read back" \
 		"$TILESWAP" checksum m.bin --n 700 --elem-size 8
-	check "a byte that has changed, compared once more" 1 "transposed, and not what it should be" $verify
+	check "a byte that has changed, compared once more" 1 "transposed, and not what it should be" verify
 	change
-	check "a byte that is right again" 0 "verified" $verify
+	check "a byte that is right again" 0 "verified" verify
 	is "and the matrix is" "$(cksum < m.bin)" "$expected"
 	is "and nothing is left beside it" "$(ls m.bin*)" m.bin
 else
