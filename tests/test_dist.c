@@ -5,6 +5,7 @@
 #include "cpu/cpu.h"
 #include "cpu/kernels.h"
 #include "support.h"
+#include "tileswap_multi.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -648,6 +649,55 @@ START_TEST(a_longer_layout_must_end_in_zeros)
 }
 END_TEST
 
+/* tsw_multi_transpose looks at them before it looks for a device.  One that it has nothing against
+ * ends at the host's memory, or where there is no CUDA. */
+START_TEST(arguments_for_several_gpus_are_named)
+{
+	static double a[3][8];
+	const tsw_dist d = dist_of(4, 4, 2, 1, 2);
+	const tsw_multi_part good[2] = {{.a = a[0], .ld = 2}, {.a = a[1], .ld = 2}};
+	struct {
+		tsw_multi_options o;
+		size_t beyond;
+	} options = {TSW_MULTI_OPTIONS_INIT, 0};
+	const tsw_multi_options defaults = TSW_MULTI_OPTIONS_INIT;
+	tsw_multi_part part[2];
+
+#define REFUSED(status, detail, change)                                                            \
+	do {                                                                                       \
+		memcpy(part, good, sizeof part);                                                   \
+		options.o = defaults;                                                              \
+		change;                                                                            \
+		tsw_assert_status(tsw_multi_transpose(&d, 8, part, &options.o), status);           \
+		tsw_require(strstr(tsw_last_error(), detail) != NULL, "%s: '%s'", #change,         \
+			    tsw_last_error());                                                     \
+	} while (0)
+	tsw_assert_status(tsw_multi_transpose(NULL, 8, good, NULL), TSW_ERR_NULL);
+	tsw_assert_status(tsw_multi_transpose(&d, 0, good, NULL), TSW_ERR_ELEM_SIZE);
+	tsw_assert_status(tsw_multi_transpose(&d, 8, NULL, NULL), TSW_ERR_NULL);
+	ck_assert_ptr_nonnull(strstr(tsw_last_error(), "parts is NULL"));
+	REFUSED(TSW_ERR_NULL, "a of rank 1 is NULL", part[1].a = NULL);
+	REFUSED(TSW_ERR_LD, "ld = 1 of rank 0", part[0].ld = 1);
+	REFUSED(TSW_ERR_ALIGN, "parts[1].a", part[1].a = (char *)a[1] + 4);
+	REFUSED(TSW_ERR_OVERFLOW, "ld = ", part[1].ld = SIZE_MAX / 8);
+	REFUSED(TSW_ERR_OPTION, "method = 6", options.o.method = 6);
+	REFUSED(TSW_ERR_OPTION, "method = -1", options.o.method = -1);
+	REFUSED(TSW_ERR_OPTION, "buffers = 1", options.o.buffers = 1);
+	REFUSED(TSW_ERR_OPTION, "buffers = 17", options.o.buffers = 17);
+	REFUSED(TSW_ERR_OPTION, "copies = 5", options.o.copies = 5);
+	REFUSED(TSW_ERR_OPTION, "copies = -1", options.o.copies = -1);
+	REFUSED(TSW_ERR_OPTION, "struct_size = 8", options.o.struct_size = 8);
+	options.beyond = 1; /* a later caller's, that this library does not know */
+	REFUSED(TSW_ERR_OPTION, "does not know", options.o.struct_size = sizeof options);
+	options.beyond = 0;
+	options.o = defaults;
+	options.o.struct_size = sizeof options;
+	ck_assert_int_ge(tsw_multi_transpose(&d, 8, good, &options.o), TSW_ERR_WHERE);
+	ck_assert_int_ne(tsw_multi_transpose(&d, 8, good, &options.o), TSW_ERR_OPTION);
+#undef REFUSED
+}
+END_TEST
+
 static Suite *plan_suite(void)
 {
 	Suite *suite = suite_create("dist");
@@ -673,6 +723,7 @@ static Suite *plan_suite(void)
 	tcase_add_test(arguments, other_wrong_arguments_are_named);
 	tcase_add_test(arguments, local_matrices_are_checked);
 	tcase_add_test(arguments, a_longer_layout_must_end_in_zeros);
+	tcase_add_test(arguments, arguments_for_several_gpus_are_named);
 	suite_add_tcase(suite, arguments);
 	return suite;
 }

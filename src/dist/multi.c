@@ -3,6 +3,8 @@
 #include "../matrices.h"
 #include "../status.h"
 
+#include <string.h>
+
 #define DEFAULT_STAGING ((size_t)256 << 20)
 #define DEFAULT_COPIES 2
 
@@ -14,17 +16,36 @@ static tsw_status check_range(const char *name, int value, int least, int most)
 	return TSW_OK;
 }
 
+/* What the first release had, for good: members behind it are 0 where the caller has none. */
+#define FIRST_OPTIONS (offsetof(tsw_multi_options, copies) + sizeof(int))
+
+/* A caller built against a later header may set what is not known here. */
+static tsw_status take(tsw_multi_options *o, const tsw_multi_options *given)
+{
+	const size_t size = given->struct_size;
+
+	if (size < FIRST_OPTIONS)
+		return tsw_fail(TSW_ERR_OPTION,
+				"struct_size = %zu of the options is less than %zu: begin with "
+				"TSW_MULTI_OPTIONS_INIT",
+				size, FIRST_OPTIONS);
+	for (size_t i = sizeof *o; i < size; i++)
+		if (((const unsigned char *)given)[i])
+			return tsw_fail(TSW_ERR_OPTION,
+					"the options set a field that this library does not know, "
+					"at byte %zu",
+					i);
+	*o = (tsw_multi_options){0};
+	memcpy(o, given, size < sizeof *o ? size : sizeof *o);
+	return TSW_OK;
+}
+
 /* What is asked for, zeros replaced by what they stand for, but for the number of buffers. */
 static tsw_status options_of(const tsw_multi_options *given, tsw_multi_options *o)
 {
 	const tsw_multi_options none = TSW_MULTI_OPTIONS_INIT;
 
-	*o = given ? *given : none;
-	if (o->struct_size != sizeof *o)
-		return tsw_fail(TSW_ERR_OPTION,
-				"struct_size = %zu of the options must be %zu: begin with "
-				"TSW_MULTI_OPTIONS_INIT",
-				o->struct_size, sizeof *o);
+	TRY(take(o, given ? given : &none));
 	TRY(check_range("method", o->method, TSW_MULTI_AUTO, TSW_MULTI_HOST));
 	if (!o->staging_bytes)
 		o->staging_bytes = DEFAULT_STAGING;
