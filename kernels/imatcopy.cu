@@ -10,6 +10,8 @@
 #define ROWS_DEPTH 4			/* vectors that a lane has in flight */
 #define ROWS_SEGMENT (ROWS_DEPTH * 512) /* bytes of a warp */
 
+#define SHIFTED_Z_SIDE 32 /* of a tile in tsw_imatcopy_shifted_z_32 */
+
 #include "imatcopy_types.cuh"
 
 #define ENTRY(kernel) ((const void *)tsw_imatcopy_##kernel)
@@ -17,7 +19,7 @@
 /* By tsw_type; each in the forms that the transposing kernels of its width have. */
 static const struct {
 	unsigned size; /* bytes of an element */
-	const void *vector[2], *shifted[2], *stream[2], *rows;
+	const void *vector[3], *shifted[2], *stream[2], *rows;
 } types[] = {
 	{4,
 	 {ENTRY(vector_s), ENTRY(vector_s_small)},
@@ -25,19 +27,19 @@ static const struct {
 	 {ENTRY(stream_s), ENTRY(stream_s_units)},
 	 ENTRY(rows_s)},
 	{8,
-	 {ENTRY(vector_d), ENTRY(vector_d_small)},
+	 {ENTRY(vector_d), ENTRY(vector_d_small), ENTRY(vector_d_least)},
 	 {ENTRY(shifted_d_64), ENTRY(shifted_d_32)},
 	 {ENTRY(stream_d), ENTRY(stream_d_units)},
 	 ENTRY(rows_d)},
 	{8,
-	 {ENTRY(vector_c), ENTRY(vector_c_small)},
+	 {ENTRY(vector_c), ENTRY(vector_c_small), ENTRY(vector_c_least)},
 	 {ENTRY(shifted_c_64), ENTRY(shifted_c_32)},
 	 {ENTRY(stream_c), ENTRY(stream_c_units)},
 	 ENTRY(rows_c)},
-	/* By whole elements and by halves: always elements of several units, or of units of 16. */
+	/* By whole elements, or by halves. */
 	{16,
 	 {ENTRY(vector_z), ENTRY(vector_z_small)},
-	 {ENTRY(shifted_z_many), ENTRY(shifted_z_halves_many)},
+	 {ENTRY(shifted_z_32), ENTRY(shifted_z_halves_many)},
 	 {ENTRY(stream_z), ENTRY(stream_z_halves)},
 	 ENTRY(rows_z)},
 	{2,
@@ -71,6 +73,9 @@ int tsw_kernel_imatcopy(struct tsw_tiles *p, uint64_t count, int vectors, unsign
 	}
 	p->units = size == 16 && (uintptr_t)p->base % 16 ? 2 : 1;
 	if (!tsw_kernel_shifted(p, count, size / (unsigned)p->units, shared_bytes, kernel))
+		return 0;
+	/* The tiles of 16-byte elements are as large wherever a block may have 40 KB. */
+	if (size == 16 && p->units == 1 && kernel->tile != SHIFTED_Z_SIDE)
 		return 0;
 	kernel->entry = types[type].shifted[size == 16 ? p->units - 1 : kernel->form];
 	return 1;

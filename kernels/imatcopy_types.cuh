@@ -93,7 +93,7 @@
 #include "vector_widths.cuh"
 
 #define SHIFTED_ONLY 16
-#define SHIFTED_MANY 1
+#define SHIFTED_MANY 0
 #define SHIFTED_FINISH tsw_finish_z
 #define SHIFTED_NAMED(unit, form) tsw_imatcopy_shifted_z##form
 #include "shifted_units.cuh"

@@ -31,9 +31,7 @@
 #define SHIFTED_V (16 / SHIFTED_WIDTH)
 #define SHIFTED_LINE (128 / SHIFTED_WIDTH) /* units of a line */
 #define SHIFTED_WORD (4 / SHIFTED_WIDTH)   /* units of a 4-byte word, for narrow units */
-#if defined SHIFTED_FINISH && SHIFTED_SIDE == 0 && SHIFTED_WIDTH == 16
-#define SHIFTED_OUT_PART(tile, unit, other, half) SHIFTED_FINISH((tile)->finish, unit)
-#elif defined SHIFTED_FINISH && SHIFTED_SIDE == 0
+#if defined SHIFTED_FINISH && SHIFTED_SIDE == 0
 #define SHIFTED_OUT_PART(tile, unit, other, half) SHIFTED_FINISH((tile)->finish, unit, other, half)
 #elif defined SHIFTED_FINISH
 #define SHIFTED_OUT(tile, unit) SHIFTED_FINISH((tile)->finish, unit)
@@ -306,17 +304,15 @@ static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile
 #endif
 }
 
-#else /* elements of 16 bytes, whole or in two halves */
+#else /* elements of 16 bytes in two halves */
 
-#define SHIFTED_PARTS (16 / SHIFTED_WIDTH)
-#define SHIFTED_ROWS (4 / SHIFTED_PARTS) /* that a warp has in flight */
+#define SHIFTED_ROWS 2 /* that a warp has in flight */
 
 /* _get() for these; it needs no table of places. */
 static inline __device__ SHIFTED_UNIT SHIFTED_NAME(_part)(const struct SHIFTED_NAME(_tile) * tile,
 							  uint32_t x, uint32_t u)
 {
-	const uint32_t at = SHIFTED_NAME(_place)(tile, u / SHIFTED_PARTS) +
-			    (x * SHIFTED_PARTS + u % SHIFTED_PARTS) * SHIFTED_WIDTH;
+	const uint32_t at = SHIFTED_NAME(_place)(tile, u / 2) + (x * 2 + u % 2) * SHIFTED_WIDTH;
 
 	return *(const SHIFTED_UNIT *)(tile->shared + at);
 }
@@ -332,10 +328,7 @@ static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile
 	for (uint32_t x = warp; x < rows; x += warps * SHIFTED_ROWS)
 #pragma unroll 1
 		for (uint32_t v = lane; v < SHIFTED_LINE - 1 + count; v += 32) {
-			SHIFTED_UNIT unit[SHIFTED_ROWS];
-#if SHIFTED_PARTS == 2
-			SHIFTED_UNIT other[SHIFTED_ROWS];
-#endif
+			SHIFTED_UNIT unit[SHIFTED_ROWS], other[SHIFTED_ROWS];
 			uint32_t u[SHIFTED_ROWS];
 
 #pragma unroll
@@ -347,9 +340,7 @@ static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile
 
 				u[q] = row < rows ? v - skip : count;
 				unit[q] = SHIFTED_NAME(_part)(tile, row < rows ? row : x, at);
-#if SHIFTED_PARTS == 2
 				other[q] = SHIFTED_NAME(_part)(tile, row < rows ? row : x, at ^ 1);
-#endif
 			}
 #pragma unroll
 			for (uint32_t q = 0; q < SHIFTED_ROWS; q++)
@@ -359,7 +350,6 @@ static inline __device__ void SHIFTED_NAME(_put)(const struct SHIFTED_NAME(_tile
 		}
 }
 
-#undef SHIFTED_PARTS
 #undef SHIFTED_ROWS
 #endif
 

@@ -7,7 +7,7 @@
  * SHIFTED_FINISH what they finish by. */
 #ifndef SHIFTED_ONLY
 #define SHIFTED_NAMED(unit, form) tsw_shifted_##unit##form
-#define SHIFTED_WANTED(unit, many) 1
+#define SHIFTED_WANTED(unit, many) (unit < 16 || many)
 #else
 #define SHIFTED_WANTED(unit, many) (SHIFTED_ONLY == unit && SHIFTED_MANY == many)
 #endif
@@ -103,6 +103,17 @@
 #define SHIFTED_THREADS 512
 #define SHIFTED_BLOCKS 2
 #define SHIFTED_KERNEL SHIFTED_NAMED(8, _many)
+#include "shifted.cuh"
+#endif
+
+/* For what finishes its elements; without that the form for several units is ahead by two points. */
+#if SHIFTED_WANTED(16, 0)
+#define SHIFTED_UNIT uint4
+#define SHIFTED_WIDTH 16
+#define SHIFTED_SIDE 32
+#define SHIFTED_THREADS 256
+#define SHIFTED_BLOCKS 4
+#define SHIFTED_KERNEL SHIFTED_NAMED(16, _32)
 #include "shifted.cuh"
 #endif
 

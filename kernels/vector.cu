@@ -21,6 +21,7 @@ const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_b
 		{4, {"vector", (const void *)tsw_vector_4_small, 128, 1, 32, 2 * 32 * 128, 1, 1}},
 		{8, {"vector", (const void *)tsw_vector_8, 256, 1, 32, 2 * 32 * 256, 0, 1}},
 		{8, {"vector", (const void *)tsw_vector_8_small, 64, 1, 16, 2 * 16 * 128, 1, 1}},
+		{8, {"vector", (const void *)tsw_vector_8_least, 128, 1, 16, 2 * 16 * 128, 2, 1}},
 		{16, {"vector", (const void *)tsw_vector_16, 256, 1, 16, 2 * 16 * 256, 0, 1}},
 		{16, {"vector", (const void *)tsw_vector_16_small, 64, 1, 8, 2 * 8 * 128, 1, 1}},
 	};

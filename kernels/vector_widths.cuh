@@ -1,5 +1,6 @@
 /* The forms of the vector kernel, a large and a small one for each width; the small ones, in
- * 128-byte rows, are for small matrices and where a block may not have so much shared memory.
+ * 128-byte rows, are for small matrices and where a block may not have so much shared memory.  One
+ * more is for 8-byte matrices so small that all that counts is how soon a block is done.
  * VECTOR_BLOCKS, blocks of one multiprocessor, is what registers and shared memory were balanced
  * for on an H200.
  *
@@ -68,6 +69,7 @@
 #define VECTOR_UNIT uint64_t
 #define VECTOR_WIDTH 8
 #define VECTOR_ROW 16
+#define VECTOR_ALONG_ROWS
 #define VECTOR_SPLIT 0
 #define VECTOR_BLOCKS 6
 #define VECTOR_KERNEL VECTOR_NAMED(8, )
@@ -80,12 +82,21 @@
 #define VECTOR_BLOCKS 16
 #define VECTOR_KERNEL VECTOR_NAMED(8, _small)
 #include "vector.cuh"
+
+#define VECTOR_UNIT uint64_t
+#define VECTOR_WIDTH 8
+#define VECTOR_ROW 8
+#define VECTOR_SPLIT 1
+#define VECTOR_BLOCKS 10
+#define VECTOR_KERNEL VECTOR_NAMED(8, _least)
+#include "vector.cuh"
 #endif
 
 #if VECTOR_ONLY == 0 || VECTOR_ONLY == 16
 #define VECTOR_UNIT uint64_t
 #define VECTOR_WIDTH 16
 #define VECTOR_ROW 16
+#define VECTOR_ALONG_ROWS
 #define VECTOR_SPLIT 0
 #define VECTOR_BLOCKS 4
 #define VECTOR_KERNEL VECTOR_NAMED(16, )

@@ -69,6 +69,20 @@ TSW_MAP struct tsw_pair tsw_pair_at(uint64_t k)
 	return p;
 }
 
+/* The same pairs row by row, from the last on: the columns of the plain order, seen in a mirror.
+ *
+ *     tiles = 4:   9   8   7   6
+ *                  .   5   4   3
+ *                  .   .   2   1
+ *                  .   .   .   0 */
+TSW_MAP struct tsw_pair tsw_pair_along_rows(uint64_t k, uint32_t tiles)
+{
+	const struct tsw_pair p = tsw_pair_at(k);
+	const struct tsw_pair mirrored = {tiles - 1 - p.j, tiles - 1 - p.i};
+
+	return mirrored;
+}
+
 /* The same pairs in another order, for caches that want neighbouring columns close in time: the
  * columns are taken `group` at a time, and within a group the walk goes row by row.
  *

@@ -47,7 +47,7 @@ typedef struct tsw_multi_options {
 	size_t staging_bytes; /* of each part, all the device memory that is taken; 0: 256 MiB */
 	int method;	      /* tsw_multi_method */
 	int buffers;	      /* chunks that the staging holds, 2 to 16, of PACK on either
-			       * side; 0: 4, of PACK 2 */
+			       * side; 0: 2 */
 	int copies;	      /* that a part has under way at once, 1 to 4; 0: 2 */
 } tsw_multi_options;
 

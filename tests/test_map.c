@@ -47,6 +47,25 @@ START_TEST(every_pair_up_to_4096_tiles)
 }
 END_TEST
 
+START_TEST(along_rows_from_the_last_on)
+{
+	for (uint32_t tiles = 1; tiles < 100; tiles++) {
+		uint64_t k = 0;
+
+		for (uint32_t i = tiles; i-- > 0;)
+			for (uint32_t j = tiles; j-- > i; k++) {
+				const struct tsw_pair p = tsw_pair_along_rows(k, tiles);
+
+				if (p.i != i || p.j != j)
+					ck_abort_msg("T = %u: k = %ju is (%u, %u), the map says "
+						     "(%u, %u)",
+						     tiles, (uintmax_t)k, i, j, p.i, p.j);
+			}
+		ck_assert_uint_eq(k, tsw_pair_count(tiles));
+	}
+}
+END_TEST
+
 static void check_around_column(uint64_t j)
 {
 	for (int64_t d = -3; d <= 3; d++) {
@@ -160,6 +179,7 @@ static Suite *map_suite(void)
 	TCase *tc = tcase_create("map");
 
 	tcase_add_test(tc, every_pair_up_to_4096_tiles);
+	tcase_add_test(tc, along_rows_from_the_last_on);
 	tcase_add_test(tc, column_edges_near_powers_of_two);
 	tcase_add_test(tc, column_edges_in_every_rounding_mode);
 	tcase_add_test(tc, the_last_pairs);

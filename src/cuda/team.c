@@ -6,6 +6,7 @@
 #define CHUNK_LEAST ((uint64_t)1 << 20) /* a smaller matrix is not cut finer than this */
 #define CHUNKS_OF_A_LINK 16		/* of a matrix that staging could hold in fewer */
 #define STAGING_ALIGNMENT 256
+#define DEFAULT_BUFFERS 2 /* long chunks gain more than many in flight (docs/DISTRIBUTED.md) */
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
@@ -175,7 +176,7 @@ static void choose_method(struct tsw_team *team)
 	if (o->method == TSW_MULTI_AUTO && !goes_through_host(team))
 		o->method = anything_in_pieces(team) ? TSW_MULTI_PACK : TSW_MULTI_COPY;
 	if (!o->buffers)
-		o->buffers = o->method == TSW_MULTI_PACK ? 2 : 4;
+		o->buffers = DEFAULT_BUFFERS;
 }
 
 static int buffers_of(const struct tsw_team *team)
@@ -306,13 +307,16 @@ static tsw_status make_event(cudaEvent_t *event)
 
 tsw_status tsw_member_open(struct tsw_member *m, int buffers, int copies)
 {
-	int low, high;
+	int low, high, feeding;
 
 	TRY(set_device(m));
 	TRY_CUDA(cudaDeviceGetStreamPriorityRange(&low, &high));
-	TRY(make_stream(&m->work, high));
+	/* Sending comes first: NCCL sends by kernels, which would wait for room behind those that
+	 * pack and unpack.  The greater number is the lower priority. */
+	feeding = high < low ? high + 1 : high;
+	TRY(make_stream(&m->work, feeding));
 	TRY(make_stream(&m->local, low));
-	TRY(make_stream(&m->pack, high));
+	TRY(make_stream(&m->pack, feeding));
 	for (int i = 0; i < copies; i++)
 		TRY(make_stream(&m->copy[i], high));
 	TRY(make_event(&m->mark));

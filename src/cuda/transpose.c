@@ -112,15 +112,17 @@ static int serves_vector(const struct job *job)
 
 /* What memory likes is rows of tiles that begin at multiples of 256 bytes, or 128.  Where they do
  * not, elements of 4, 8 and 16 bytes do better by `shifted`, once rows are too long for L2 to bring
- * the pieces of a line together (docs/PERFORMANCE.md). */
-#define VECTOR_SHORT_ROW(width) ((width) < 16 ? 64u << 10 : 36u << 10)
+ * the pieces of a line together (docs/PERFORMANCE.md).  Where an array of pointers leads is not
+ * known; most begin at such multiples. */
+#define VECTOR_SHORT_ROW(width) ((width) < 8 ? 64u << 10 : (width) < 16 ? 44u << 10 : 36u << 10)
 
 static int prefers_vector(const struct job *job)
 {
-	const size_t width = job->m->elem_size, pitch = job->m->ld * width;
+	const struct tsw_matrices *m = job->m;
+	const size_t width = m->elem_size, pitch = m->ld * width;
+	const int lines = pitch % 128 == 0 && (m->array || begins_at(job, 128));
 
-	return serves_vector(job) &&
-	       (width < 4 || pitch % 128 == 0 || pitch <= VECTOR_SHORT_ROW(width));
+	return serves_vector(job) && (width < 4 || lines || pitch <= VECTOR_SHORT_ROW(width));
 }
 
 static tsw_status launch_vector(const struct job *job)
