@@ -21,31 +21,35 @@ static const struct subject {
 	unsigned unit;	       /* of tile33 and shifted */
 	unsigned shared_bytes; /* that the kernel may use; little of it makes small tiles */
 	size_t alignment;      /* of every row */
+	int alone;	       /* vector: the form for one small matrix */
 } subjects[] = {
-	{"tile33", 1, 1, 0, 1},		 {"tile33", 2, 2, 0, 2},
-	{"tile33", 4, 4, 0, 4},		 {"tile33", 8, 8, 0, 8},
-	{"tile33", 16, 16, 0, 16},	 {"tile33", 3, 1, 0, 1},
-	{"tile33", 6, 2, 0, 2},		 {"tile33", 12, 4, 0, 4},
-	{"tile33", 16, 8, 0, 8},	 {"tile33", 24, 8, 0, 8},
-	{"tile33", 100, 4, 0, 4},	 {"vector", 1, 1, 1 << 20, 16},
-	{"vector", 1, 1, 48 << 10, 16},	 {"vector", 2, 2, 1 << 20, 16},
-	{"vector", 2, 2, 48 << 10, 16},	 {"vector", 4, 4, 1 << 20, 16},
-	{"vector", 8, 8, 1 << 20, 16},	 {"vector", 16, 16, 1 << 20, 16},
-	{"shifted", 2, 2, 1 << 20, 2},	 {"shifted", 2, 2, 60000, 2},
-	{"shifted", 4, 4, 60000, 4},	 {"shifted", 4, 4, 1 << 20, 4},
-	{"shifted", 8, 8, 60000, 8},	 {"shifted", 16, 16, 10000, 16},
-	{"shifted", 3, 1, 12000, 1},	 {"shifted", 5, 1, 12000, 1},
-	{"shifted", 6, 2, 12000, 2},	 {"shifted", 12, 4, 12000, 4},
-	{"shifted", 16, 8, 12000, 8},	 {"shifted", 24, 8, 12000, 8},
-	{"shifted", 48, 16, 12000, 16},	 {"shifted", 100, 4, 12000, 4},
-	{"realigned", 1, 1, 1 << 20, 1}, {"realigned", 1, 1, 60000, 1},
-	{"realigned", 3, 1, 1 << 20, 1}, {"realigned", 3, 1, 40000, 1},
-	{"realigned", 6, 2, 1 << 20, 2}, {"stream", 1, 1, 40000, 1},
-	{"stream", 2, 2, 40000, 2},	 {"stream", 4, 4, 80000, 4},
-	{"stream", 4, 4, 3000, 4},	 {"stream", 8, 8, 160000, 8},
-	{"stream", 16, 16, 1 << 20, 16}, {"stream", 16, 8, 1 << 20, 8},
-	{"stream", 3, 1, 60000, 1},	 {"stream", 6, 2, 40000, 2},
-	{"stream", 12, 4, 40000, 4},	 {"stream", 48, 16, 100000, 16},
+	{"tile33", 1, 1, 0, 1},		  {"tile33", 2, 2, 0, 2},
+	{"tile33", 4, 4, 0, 4},		  {"tile33", 8, 8, 0, 8},
+	{"tile33", 16, 16, 0, 16},	  {"tile33", 3, 1, 0, 1},
+	{"tile33", 6, 2, 0, 2},		  {"tile33", 12, 4, 0, 4},
+	{"tile33", 16, 8, 0, 8},	  {"tile33", 24, 8, 0, 8},
+	{"tile33", 100, 4, 0, 4},	  {"vector", 1, 1, 1 << 20, 16},
+	{"vector", 1, 1, 48 << 10, 16},	  {"vector", 2, 2, 1 << 20, 16},
+	{"vector", 2, 2, 48 << 10, 16},	  {"vector", 4, 4, 1 << 20, 16},
+	{"vector", 8, 8, 1 << 20, 16},	  {"vector", 16, 16, 1 << 20, 16},
+	{"vector", 1, 1, 1 << 20, 16, 1}, {"vector", 2, 2, 1 << 20, 16, 1},
+	{"vector", 4, 4, 1 << 20, 16, 1}, {"vector", 8, 8, 1 << 20, 16, 1},
+	{"vector", 8, 8, 12000, 16},	  {"vector", 16, 16, 1 << 20, 16, 1},
+	{"shifted", 2, 2, 1 << 20, 2},	  {"shifted", 2, 2, 60000, 2},
+	{"shifted", 4, 4, 60000, 4},	  {"shifted", 4, 4, 1 << 20, 4},
+	{"shifted", 8, 8, 60000, 8},	  {"shifted", 16, 16, 10000, 16},
+	{"shifted", 3, 1, 12000, 1},	  {"shifted", 5, 1, 12000, 1},
+	{"shifted", 6, 2, 12000, 2},	  {"shifted", 12, 4, 12000, 4},
+	{"shifted", 16, 8, 12000, 8},	  {"shifted", 24, 8, 12000, 8},
+	{"shifted", 48, 16, 12000, 16},	  {"shifted", 100, 4, 12000, 4},
+	{"realigned", 1, 1, 1 << 20, 1},  {"realigned", 1, 1, 60000, 1},
+	{"realigned", 3, 1, 1 << 20, 1},  {"realigned", 3, 1, 40000, 1},
+	{"realigned", 6, 2, 1 << 20, 2},  {"stream", 1, 1, 40000, 1},
+	{"stream", 2, 2, 40000, 2},	  {"stream", 4, 4, 80000, 4},
+	{"stream", 4, 4, 3000, 4},	  {"stream", 8, 8, 160000, 8},
+	{"stream", 16, 16, 1 << 20, 16},  {"stream", 16, 8, 1 << 20, 8},
+	{"stream", 3, 1, 60000, 1},	  {"stream", 6, 2, 40000, 2},
+	{"stream", 12, 4, 40000, 4},	  {"stream", 48, 16, 100000, 16},
 };
 
 #define STREAMS 11 /* subjects of that name */
@@ -77,8 +81,9 @@ static struct tsw_kernel kernel_of(const struct subject *s, struct tsw_tiles *p,
 	else if (!strcmp(s->name, "realigned"))
 		tsw_kernel_realigned(p, count, (unsigned)s->elem_size, s->shared_bytes, &kernel);
 	else if (!strcmp(s->name, "vector"))
-		/* As for many matrices, the largest form that fits. */
-		fixed = tsw_kernel_vector((unsigned)s->elem_size, s->shared_bytes, p->n, 1000);
+		/* Or as for many matrices, the largest form that fits. */
+		fixed = tsw_kernel_vector((unsigned)s->elem_size, s->shared_bytes,
+					  s->alone ? 1 : p->n, s->alone ? 1 : 1000);
 	else
 		fixed = tsw_kernel_tile33(s->unit);
 	if (fixed)
