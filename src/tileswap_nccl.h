@@ -33,7 +33,7 @@ extern "C" {
  * each a thread.  The current device is kept.
  *
  * TSW_ERR_NULL, _LD, _ELEM_SIZE, _OVERFLOW, _ALIGN, _WHERE, _OPTION (the layout; a grid that has
- * not as many ranks as the communicator; stage_bytes too small for eight elements; arguments that
+ * not as many ranks as the communicator; stage_bytes too small for four elements; arguments that
  * differ between ranks; another rank's failure), _NO_MEMORY, _NO_CUDA, _NO_DEVICE: nothing has been
  * changed. _COMM: NCCL failed.  _CUDA.  After the last two the matrix is undefined. */
 TSW_API tsw_status tsw_nccl_transpose(void *a, size_t ld, size_t elem_size, const tsw_dist *dist,

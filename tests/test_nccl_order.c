@@ -215,7 +215,7 @@ START_TEST(faults_are_named)
 			  TSW_ERR_NULL);
 	tsw_assert_status(transpose_under_test(a, 4, 1, NULL, 0, &comm, order_stream(0)),
 			  TSW_ERR_NULL);
-	tsw_assert_status(transpose_under_test(a, 4, 16, &dist, 100, &comm, order_stream(0)),
+	tsw_assert_status(transpose_under_test(a, 4, 16, &dist, 60, &comm, order_stream(0)),
 			  TSW_ERR_OPTION);
 	comm.ranks = 3;
 	tsw_assert_status(transpose_under_test(a, 4, 1, &dist, 0, &comm, order_stream(0)),

@@ -164,7 +164,7 @@ START_TEST(grids_layouts_and_widths)
 				      100000, 1);
 				check((struct tsw_layout){100, 3, 2, rows, cols, 0, cols - 1, size,
 							  1},
-				      8 * 40 * size, 3);
+				      4 * 40 * size, 3);
 			}
 }
 END_TEST
@@ -215,8 +215,8 @@ START_TEST(ranks_that_do_not_agree_all_fail)
 	rig.rank[0].dist.nprow = rig.rank[1].dist.nprow = 3;
 	check_disagreement(&rig, "a grid of 3 x 1");
 	rig.rank[0].dist.nprow = rig.rank[1].dist.nprow = 2;
-	rig.rank[0].stage_bytes = rig.rank[1].stage_bytes = 60;
-	check_disagreement(&rig, "stage_bytes = 60");
+	rig.rank[0].stage_bytes = rig.rank[1].stage_bytes = 15;
+	check_disagreement(&rig, "stage_bytes = 15");
 	rig.rank[0].stage_bytes = rig.rank[1].stage_bytes = 0;
 	/* And after all that it works. */
 	run_all(rig.rank, 2);
