@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The examples of docs/examples against the installed library; sourced by run.sh.
-# prefix, work, warn and cccl are run.sh's.
+# prefix, work, warn, cuda and gpu() are run.sh's.
 # shellcheck disable=SC2154
 
 example() {
@@ -31,10 +31,6 @@ else
 fi
 
 # Needs the toolkit to build and a GPU with the CUDA build of the library to run.
-cuda=$(dirname "$cccl")
-gpu() {
-	"$prefix/bin/tileswap" info --json | grep -q '"cuda_usable": true'
-}
 cusolver_lu() {
 	example cusolver_lu -isystem "$cuda/include" -L"$cuda/lib64" -lcusolver -lcublas -lcurand -lcudart -lm
 }

@@ -159,10 +159,32 @@ fortran_consumer() {
 	build_and_run gfortran -Wall -Wextra -Wno-compare-reals -Werror -std=f2018 -J"$work/mod" \
 		"$prefix/include/tileswap.f90" "$src"/consumer.f90 -L"$prefix/lib" -ltileswap
 }
+# $1: where the CUDA toolkit is.
+fortran_on_device() {
+	mkdir -p "$work/mod"
+	gfortran -Wall -Wextra -Wno-compare-reals -Werror -std=f2018 -J"$work/mod" -o "$work/device" \
+		"$prefix/include/tileswap.f90" "$src"/device.f90 -L"$prefix/lib" -ltileswap -L"$1/lib64" -lcudart
+}
+gpu() {
+	"$prefix/bin/tileswap" info --json | grep -q '"cuda_usable": true'
+}
 if have gfortran; then
 	check "Fortran" fortran_consumer
 else
 	skip Fortran "no gfortran"
+fi
+cuda=$(dirname "$cccl")
+if ! have gfortran || ! [ -e "$cuda/lib64/libcudart.so" ]; then
+	skip "Fortran, device pointers" "no gfortran, or no CUDA toolkit"
+else
+	check "Fortran, device pointers: builds" fortran_on_device "$cuda"
+	if gpu; then
+		check "Fortran, device pointers" env LD_LIBRARY_PATH="$LD_LIBRARY_PATH:$cuda/lib64" "$work/device"
+	elif [ "${REQUIRE_GPU:-0}" != 0 ]; then
+		check "Fortran, device pointers: REQUIRE_GPU=1, and no GPU, or a build without CUDA" false
+	else
+		skip "Fortran, device pointers" "no GPU, or a build without CUDA"
+	fi
 fi
 
 cmake_consumer() {
