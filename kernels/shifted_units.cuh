@@ -106,7 +106,7 @@
 #include "shifted.cuh"
 #endif
 
-/* For what finishes its elements; without that the form for several units is ahead by two points. */
+/* For what finishes its elements; without that the form for several units is two points ahead. */
 #if SHIFTED_WANTED(16, 0)
 #define SHIFTED_UNIT uint4
 #define SHIFTED_WIDTH 16
