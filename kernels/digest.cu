@@ -2,27 +2,65 @@
 #include "digest.h"
 
 #include "digest.cuh"
+#include "digest_product.cuh"
 
-#define BYTES_KERNEL tsw_digest_1
-#define BYTES_VECTOR 0
+#define BYTES_KERNEL tsw_digest_bytes_1
+#define BYTES_SIZE 1
 #include "digest_bytes.cuh"
 
-#define BYTES_KERNEL tsw_digest_1_vector
-#define BYTES_VECTOR 1
+#define BYTES_KERNEL tsw_digest_bytes_2
+#define BYTES_SIZE 2
 #include "digest_bytes.cuh"
 
-#define HALVES_KERNEL tsw_digest_2
-#define HALVES_VECTOR 0
-#include "digest_halves.cuh"
+#define BYTES_KERNEL tsw_digest_bytes_3
+#define BYTES_SIZE 3
+#include "digest_bytes.cuh"
 
-#define HALVES_KERNEL tsw_digest_2_vector
-#define HALVES_VECTOR 1
-#include "digest_halves.cuh"
+#define BYTES_KERNEL tsw_digest_bytes_4
+#define BYTES_SIZE 4
+#include "digest_bytes.cuh"
 
-#define LIMBS_KERNEL tsw_digest_4
-#define LIMBS_SIZE 4
-#define LIMBS_VECTOR 0
-#include "digest_limbs.cuh"
+#define BYTES_KERNEL tsw_digest_bytes_5
+#define BYTES_SIZE 5
+#include "digest_bytes.cuh"
+
+#define BYTES_KERNEL tsw_digest_bytes_6
+#define BYTES_SIZE 6
+#include "digest_bytes.cuh"
+
+#define BYTES_KERNEL tsw_digest_bytes_7
+#define BYTES_SIZE 7
+#include "digest_bytes.cuh"
+
+#define BYTES_KERNEL tsw_digest_bytes_9
+#define BYTES_SIZE 9
+#include "digest_bytes.cuh"
+
+#define BYTES_KERNEL tsw_digest_bytes_10
+#define BYTES_SIZE 10
+#include "digest_bytes.cuh"
+
+#define BYTES_KERNEL tsw_digest_bytes_11
+#define BYTES_SIZE 11
+#include "digest_bytes.cuh"
+
+#define BYTES_KERNEL tsw_digest_bytes_13
+#define BYTES_SIZE 13
+#include "digest_bytes.cuh"
+
+#define BYTES_KERNEL tsw_digest_bytes_14
+#define BYTES_SIZE 14
+#include "digest_bytes.cuh"
+
+#define BYTES_KERNEL tsw_digest_bytes_15
+#define BYTES_SIZE 15
+#include "digest_bytes.cuh"
+
+#define BYTES_KERNEL tsw_digest_bytes_20
+#define BYTES_SIZE 20
+#include "digest_bytes.cuh"
+
+#include "digest_halves.cuh"
 
 #define LIMBS_KERNEL tsw_digest_4_vector
 #define LIMBS_SIZE 4
@@ -49,16 +87,6 @@
 #define LIMBS_VECTOR 1
 #include "digest_limbs.cuh"
 
-#define SMALL_KERNEL tsw_digest_3
-#define SMALL_SIZE 3
-#define SMALL_UNIT uint8_t
-#include "digest_small.cuh"
-
-#define SMALL_KERNEL tsw_digest_6
-#define SMALL_SIZE 6
-#define SMALL_UNIT uint16_t
-#include "digest_small.cuh"
-
 #define SMALL_KERNEL tsw_digest_12
 #define SMALL_SIZE 12
 #define SMALL_UNIT uint32_t
@@ -69,20 +97,6 @@
 #define SMALL_UNIT uint64_t
 #include "digest_small.cuh"
 
-#define WIDE_KERNEL tsw_digest_wide_1
-#define WIDE_UNIT uint8_t
-#include "digest_wide.cuh"
-
-#define WIDE_KERNEL tsw_digest_wide_2
-#define WIDE_UNIT uint16_t
-#include "digest_wide.cuh"
-
-#define WIDE_KERNEL tsw_digest_wide_4
-#define WIDE_UNIT uint32_t
-#include "digest_wide.cuh"
-
-#define WIDE_KERNEL tsw_digest_wide_8
-#define WIDE_UNIT uint64_t
 #include "digest_wide.cuh"
 
 __device__ struct tsw_digest_slot tsw_digest_slot_pool[TSW_DIGEST_SLOTS];
@@ -92,48 +106,81 @@ const void *tsw_digest_slots(void)
 	return (const void *)tsw_digest_slot_pool;
 }
 
-/* The first row that fits is taken.  elem_size 0 stands for any; tile is the columns of a strip. */
+/* The first row that fits is taken.  elem_size 0 stands for any; rows of a band lie equally to
+ * `vector` bytes, which is 1 where that does not matter; tile is the columns of a strip. */
 static const struct digest_choice {
 	uint64_t elem_size, alignment;
+	uint32_t vector;
 	struct tsw_kernel kernel;
 } digest_choices[] = {
-	{1, 4, {"digest1v", (const void *)tsw_digest_1_vector, DIGEST_THREADS, 1, 1024}},
-	{1, 1, {"digest1", (const void *)tsw_digest_1, DIGEST_THREADS, 1, 1024}},
-	{2, 8, {"digest2v", (const void *)tsw_digest_2_vector, DIGEST_THREADS, 1, 1024}},
-	{2, 2, {"digest2", (const void *)tsw_digest_2, DIGEST_THREADS, 1, 1024}},
-	{4, 16, {"digest4v", (const void *)tsw_digest_4_vector, DIGEST_THREADS, 1, 1024}},
-	{4, 4, {"digest4", (const void *)tsw_digest_4, DIGEST_THREADS, 1, 1024}},
-	{8, 16, {"digest8v", (const void *)tsw_digest_8_vector, DIGEST_THREADS, 1, 512}},
-	{8, 8, {"digest8", (const void *)tsw_digest_8, DIGEST_THREADS, 1, 512}},
-	{16, 16, {"digest16v", (const void *)tsw_digest_16_vector, DIGEST_THREADS, 1, 256}},
-	{16, 8, {"digest16", (const void *)tsw_digest_16, DIGEST_THREADS, 1, 256}},
-	{3, 1, {"digest3", (const void *)tsw_digest_3, DIGEST_THREADS, 1, 256}},
-	{6, 2, {"digest6", (const void *)tsw_digest_6, DIGEST_THREADS, 1, 256}},
-	{12, 4, {"digest12", (const void *)tsw_digest_12, DIGEST_THREADS, 1, 256}},
-	{24, 8, {"digest24", (const void *)tsw_digest_24, DIGEST_THREADS, 1, 256}},
-	{0, 8, {"digest_wide8", (const void *)tsw_digest_wide_8, DIGEST_THREADS, 1, 0}},
-	{0, 4, {"digest_wide4", (const void *)tsw_digest_wide_4, DIGEST_THREADS, 1, 0}},
-	{0, 2, {"digest_wide2", (const void *)tsw_digest_wide_2, DIGEST_THREADS, 1, 0}},
-	{0, 1, {"digest_wide1", (const void *)tsw_digest_wide_1, DIGEST_THREADS, 1, 0}},
+#define DIGEST_CHOICE(size, alignment, vector, name, kernel, tile)                                 \
+	{                                                                                          \
+		size, alignment, vector,                                                           \
+		{                                                                                  \
+			name, (const void *)kernel, DIGEST_THREADS, 1, tile                        \
+		}                                                                                  \
+	}
+	DIGEST_CHOICE(1, 16, 16, "digest1v", tsw_digest_bytes_1, 1024),
+	DIGEST_CHOICE(1, 1, 16, "digest1", tsw_digest_bytes_1, 1008),
+	DIGEST_CHOICE(2, 8, 1, "digest2v", tsw_digest_2_vector, 1024),
+	DIGEST_CHOICE(2, 2, 16, "digest2", tsw_digest_bytes_2, 504),
+	DIGEST_CHOICE(3, 1, 16, "digest3", tsw_digest_bytes_3, 336),
+	DIGEST_CHOICE(4, 16, 1, "digest4v", tsw_digest_4_vector, 1024),
+	DIGEST_CHOICE(4, 4, 16, "digest4", tsw_digest_bytes_4, 252),
+	DIGEST_CHOICE(5, 1, 16, "digest5", tsw_digest_bytes_5, 200),
+	DIGEST_CHOICE(6, 1, 16, "digest6", tsw_digest_bytes_6, 168),
+	DIGEST_CHOICE(7, 1, 16, "digest7", tsw_digest_bytes_7, 144),
+	DIGEST_CHOICE(8, 16, 1, "digest8v", tsw_digest_8_vector, 512),
+	DIGEST_CHOICE(8, 8, 1, "digest8", tsw_digest_8, 512),
+	DIGEST_CHOICE(9, 1, 16, "digest9", tsw_digest_bytes_9, 112),
+	DIGEST_CHOICE(10, 1, 16, "digest10", tsw_digest_bytes_10, 100),
+	DIGEST_CHOICE(11, 1, 16, "digest11", tsw_digest_bytes_11, 88),
+	DIGEST_CHOICE(12, 4, 1, "digest12", tsw_digest_12, 256),
+	DIGEST_CHOICE(13, 1, 16, "digest13", tsw_digest_bytes_13, 76),
+	DIGEST_CHOICE(14, 1, 16, "digest14", tsw_digest_bytes_14, 72),
+	DIGEST_CHOICE(15, 1, 16, "digest15", tsw_digest_bytes_15, 64),
+	DIGEST_CHOICE(16, 16, 1, "digest16v", tsw_digest_16_vector, 256),
+	DIGEST_CHOICE(16, 8, 1, "digest16", tsw_digest_16, 256),
+	DIGEST_CHOICE(20, 1, 16, "digest20", tsw_digest_bytes_20, 50),
+	DIGEST_CHOICE(24, 8, 1, "digest24", tsw_digest_24, 256),
+	DIGEST_CHOICE(0, 1, 16, "digest_wide", tsw_digest_wide, 0),
 };
 
 #define DIGEST_CHOICES (sizeof digest_choices / sizeof *digest_choices)
 
-const struct tsw_kernel *tsw_kernel_digest(uint64_t elem_size, uint64_t alignment, uint32_t *strip)
+const struct tsw_kernel *tsw_kernel_digest(struct tsw_digest_task *p)
 {
+	const uint64_t rows = (uint64_t)(uintptr_t)p->base | p->stride;
 	const struct digest_choice *c = digest_choices;
 
-	while (!((c->elem_size == elem_size ||
-		  (c->elem_size == 0 && elem_size % c->alignment == 0)) &&
-		 alignment % c->alignment == 0))
+	while ((c->elem_size && c->elem_size != p->elem_size) || rows % c->alignment)
 		c++;
-	*strip = c->kernel.tile;
-	if (*strip == 0) { /* as many whole elements as there are threads for their units */
-		*strip = (uint32_t)(DIGEST_THREADS * c->alignment / elem_size);
-		if (*strip == 0)
-			*strip = 1;
+	p->band_rows = TSW_DIGEST_ROWS;
+	p->step_log = 0;
+	while ((p->stride << p->step_log) % c->vector)
+		p->step_log++;
+	p->strip = c->kernel.tile;
+	p->piece = p->elem_size;
+	if (p->strip == 0) { /* whole elements, as many as surely fit, or equal pieces of one */
+		const uint64_t unit = (rows | p->elem_size | 16) & -(rows | p->elem_size | 16);
+		const uint64_t most = 16 * BYTES_VECTORS - (16 - unit);
+		const uint64_t pieces = tsw_tile_count(p->elem_size, most / 16 * 16);
+
+		p->strip = (uint32_t)(most / p->elem_size);
+		if (p->strip == 0) {
+			p->strip = 1;
+			p->piece = tsw_tile_count(p->elem_size, pieces * 16) * 16;
+		}
 	}
+	p->strips = tsw_tile_count(p->n, p->strip);
 	return &c->kernel;
+}
+
+uint64_t tsw_digest_blocks(const struct tsw_digest_task *p)
+{
+	const uint64_t step = (uint64_t)1 << p->step_log; /* classes of rows */
+
+	return p->strips * step * tsw_tile_count(tsw_tile_count(p->n, step), p->band_rows);
 }
 
 const struct tsw_kernel *tsw_kernel_digest_at(unsigned index)

@@ -23,19 +23,31 @@
 /* A block's place in the matrix. */
 struct digest_place {
 	uint64_t row, col; /* of its first element */
+	uint64_t pitch;	   /* bytes from one of its rows to its next */
 	uint32_t rows;
 	const char *base; /* of row `row` */
 };
 
+/* The rows of the matrix fall into 2^step_log classes, those of a block are of one:
+ *
+ *     step 4:   rows 0 4 8 ... | 1 5 9 ... | 2 6 10 ... | 3 7 11 ...   and then the next bands
+ *
+ * 2^step_log times the stride is a multiple of the vector, so that all of them lie equally to it.
+ */
 static inline __device__ struct digest_place digest_place_of(const struct tsw_digest_task *p,
 							     uint64_t block)
 {
-	const uint64_t band = block / p->strips;
+	const uint64_t line = block / p->strips; /* of strips side by side */
+	const uint64_t kind = line & (((uint64_t)1 << p->step_log) - 1);
+	const uint64_t before = (line >> p->step_log) * p->band_rows; /* rows of the kind */
+	const uint64_t row = kind + (before << p->step_log);
+	const uint64_t left = row < p->n ? ((p->n - row - 1) >> p->step_log) + 1 : 0;
 	struct digest_place at;
 
-	at.row = band * p->band_rows;
-	at.col = (block - band * p->strips) * p->strip;
-	at.rows = (uint32_t)(p->n - at.row < p->band_rows ? p->n - at.row : p->band_rows);
+	at.row = row;
+	at.col = (block - line * p->strips) * p->strip;
+	at.pitch = p->stride << p->step_log;
+	at.rows = (uint32_t)(left < p->band_rows ? left : p->band_rows);
 	at.base = p->base + at.row * p->stride;
 	return at;
 }

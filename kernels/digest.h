@@ -21,7 +21,7 @@ struct tsw_digest_slot {
 #define TSW_DIGEST_ROWS 512
 
 /* The parameter of every checksum kernel.  Block b of the launch takes block k = first + b of the
- * matrix: band k / strips of band_rows rows, strip k % strips of columns. */
+ * matrix: strip k % strips of columns, and k / strips tells which band_rows rows (digest.cuh). */
 struct tsw_digest_task {
 	const char *base;
 	struct tsw_digest_slot *slot;
@@ -30,13 +30,18 @@ struct tsw_digest_task {
 	uint64_t elem_size;	     /* bytes */
 	uint64_t row_seed, col_seed; /* streams of rows and columns */
 	uint64_t first, strips;
+	uint64_t piece; /* bytes of an element that are taken at a time: all, or a multiple of 16 */
 	uint32_t band_rows; /* a multiple of 8, at most TSW_DIGEST_ROWS */
 	uint32_t strip;	    /* columns of a strip */
+	uint32_t step_log;  /* the rows of a band are 2^step_log apart */
 };
 
-/* The kernel for elements of `elem_size` bytes where base and stride are multiples of `alignment`,
- * itself a multiple of the element's unit.  Never NULL; *strip becomes the columns of a strip. */
-const struct tsw_kernel *tsw_kernel_digest(uint64_t elem_size, uint64_t alignment, uint32_t *strip);
+/* The kernel for the matrix whose base, n, stride and elem_size *p holds; never NULL.  Fills in
+ * strip, strips, step_log, and band_rows, the most rows that a band may have. */
+const struct tsw_kernel *tsw_kernel_digest(struct tsw_digest_task *p);
+
+/* How many blocks that is with p->band_rows. */
+uint64_t tsw_digest_blocks(const struct tsw_digest_task *p);
 
 /* Number `index` of all those kernels, for tests; NULL past the last. */
 const struct tsw_kernel *tsw_kernel_digest_at(unsigned index);

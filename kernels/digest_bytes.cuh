@@ -1,139 +1,163 @@
-/* The checksum kernel for elements of 1 byte.  A 61-bit weight is eight bytes, and __dp4a adds four
- * products of bytes: so bytes of four rows are brought together in a word, column by column, and
- * multiplied by the words that hold byte k of alpha of those four rows,
+/* The checksum kernel for narrow elements of one size, in rows of any alignment
+ * (digest_product.cuh). A strip is so many whole elements as surely lie in BYTES_VECTORS aligned
+ * vectors.
  *
- *     rows r .. r+3            columns 0 .. 3                 alpha(r) .. alpha(r+3)
- *      a0 a1 a2 a3              a0 b0 c0 d0                    byte 0 of each: word 0
- *      b0 b1 b2 b3   __byte_perm  a1 b1 c1 d1     __dp4a       byte 1 of each: word 1
- *      c0 c1 c2 c3   -------->  a2 b2 c2 d2      -------->     ...
- *      d0 d1 d2 d3              a3 b3 c3 d3                    byte 7 of each: word 7
- *
- * into 32-bit sums: 512 rows add at most 512 255^2 < 2^25.  Included with BYTES_KERNEL, and
- * BYTES_VECTOR 1 if rows are multiples of 4 bytes apart and aligned so.
+ * `values` needs elements.  Those of 1, 2 and 4 bytes never straddle a word, and are taken out of
+ * the vectors that are multiplied.  Of others a thread takes the fewest side by side that are a
+ * whole number of words, shifted by what the strip begins past a word.  Included with BYTES_KERNEL
+ * and BYTES_SIZE (bytes of an element).
  */
 #define BYTES_PASTE_(x, y) x##_##y
 #define BYTES_PASTE(x, y) BYTES_PASTE_(x, y)
-#define BYTES_SUMS BYTES_PASTE(BYTES_KERNEL, sums)
-#define BYTES_LOAD BYTES_PASTE(BYTES_KERNEL, load)
-#define BYTES_LOAD_SOME BYTES_PASTE(BYTES_KERNEL, load_some)
-#define BYTES_ADD BYTES_PASTE(BYTES_KERNEL, add)
+#define BYTES_VALUES BYTES_PASTE(BYTES_KERNEL, values)
 
-#define BYTES_STEP (BYTES_VECTOR ? 1 : DIGEST_THREADS) /* columns from one to the thread's next */
+#define BYTES_IN_WORDS (BYTES_SIZE == 1 || BYTES_SIZE == 2 || BYTES_SIZE == 4)
+#define BYTES_LIMBS ((BYTES_SIZE + 3) / 4)
+#define BYTES_LAST                                                                                 \
+	(0xffffffffu >> (4 * BYTES_LIMBS - BYTES_SIZE) * 8)	     /* the last limb's own bits */
+#define BYTES_EACH (BYTES_SIZE % 2 ? 4 : BYTES_SIZE % 4 ? 2 : 1)     /* elements of a thread */
+#define BYTES_WORDS (BYTES_SIZE * BYTES_EACH / 4)		     /* and what they fill */
+#define BYTES_PLACES ((16 * BYTES_VECTORS - 15) / (4 * BYTES_WORDS)) /* threads for a row */
+#define BYTES_GROUPS (DIGEST_THREADS / BYTES_PLACES)		     /* rows at a time */
 
-struct BYTES_SUMS {
-	uint32_t s[4][8];
-	uint32_t y, square;
-};
-
-/* Four rows of four columns. */
-static inline __device__ void BYTES_ADD(struct BYTES_SUMS *a, const uint32_t *x,
-					const uint32_t *alpha)
+#if BYTES_IN_WORDS
+/* Of one word. */
+static inline __device__ void BYTES_VALUES(struct bytes_values *v, uint32_t x)
 {
-	const uint32_t ab01 = __byte_perm(x[0], x[1], 0x5140),
-		       ab23 = __byte_perm(x[0], x[1], 0x7362);
-	const uint32_t cd01 = __byte_perm(x[2], x[3], 0x5140),
-		       cd23 = __byte_perm(x[2], x[3], 0x7362);
-	uint32_t col[4];
+#if BYTES_SIZE == 1
+	v->low_square = __dp4a(x, x, v->low_square);
+	v->low_y = __dp4a(x, 0x01010101u, v->low_y);
+#elif BYTES_SIZE == 2
+	const uint32_t low = x & 0xffff, high = x >> 16;
 
-	col[0] = __byte_perm(ab01, cd01, 0x5410);
-	col[1] = __byte_perm(ab01, cd01, 0x7632);
-	col[2] = __byte_perm(ab23, cd23, 0x5410);
-	col[3] = __byte_perm(ab23, cd23, 0x7632);
-#pragma unroll
-	for (int c = 0; c < 4; c++) {
-#pragma unroll
-		for (int k = 0; k < 8; k++)
-			a->s[c][k] = __dp4a(col[c], alpha[k], a->s[c][k]);
-		a->square = __dp4a(col[c], col[c], a->square);
-		a->y = __dp4a(col[c], 0x01010101u, a->y);
-	}
-}
-
-static inline __device__ uint32_t BYTES_LOAD(const char *at)
-{
-#if BYTES_VECTOR
-	return *(const uint32_t *)at;
+	v->square += (uint64_t)low * low;
+	v->square += (uint64_t)high * high;
+	v->low_y += low + high;
 #else
-	const unsigned char *b = (const unsigned char *)at;
-
-	return b[0] | (uint32_t)b[BYTES_STEP] << 8 | (uint32_t)b[2 * BYTES_STEP] << 16 |
-	       (uint32_t)b[3 * BYTES_STEP] << 24;
+	v->square += (uint64_t)x * x;
+	v->y += x;
 #endif
 }
-
-static inline __device__ uint32_t BYTES_LOAD_SOME(const char *at, uint32_t cols)
+#else
+/* Of all elements of a step's rows; the strip begins `off` bytes into them. */
+static inline __device__ void BYTES_VALUES(struct bytes_values *v, const uint4 (*tile)[BYTES_PITCH],
+					   uint32_t off)
 {
-	const unsigned char *b = (const unsigned char *)at;
-	uint32_t x = 0;
+	const uint32_t place = threadIdx.x % BYTES_PLACES, group = threadIdx.x / BYTES_PLACES;
+	const uint32_t word = off / 4 + place * BYTES_WORDS, shift = off % 4 * 8;
+	uint32_t y = 0; /* of numbers of 24 bits: few enough */
 
-	for (uint32_t c = 0; c < cols; c++)
-		x |= (uint32_t)b[c * BYTES_STEP] << 8 * c;
-	return x;
+#pragma unroll
+	for (uint32_t i = 0; i < BYTES_STEP; i += BYTES_GROUPS) {
+		const uint32_t row = i + group;
+		const uint32_t *const w = (const uint32_t *)tile[row % BYTES_STEP] + word;
+		uint32_t x[BYTES_WORDS + 1];
+
+		if (group >= BYTES_GROUPS || row >= BYTES_STEP)
+			break;
+#pragma unroll
+		for (int j = 0; j <= BYTES_WORDS; j++)
+			x[j] = w[j];
+#pragma unroll
+		for (int j = 0; j < BYTES_WORDS; j++)
+			x[j] = __funnelshift_r(x[j], x[j + 1], shift);
+		x[BYTES_WORDS] = 0;
+#pragma unroll
+		for (int b = 0; b < BYTES_EACH * BYTES_SIZE; b += BYTES_SIZE) {
+			uint32_t limb[BYTES_LIMBS + 1];
+
+#pragma unroll
+			for (int l = 0; l < BYTES_LIMBS; l++)
+				limb[l] = __funnelshift_r(
+					x[b / 4 + l],
+					b / 4 + l < BYTES_WORDS ? x[b / 4 + l + 1] : 0, b % 4 * 8);
+			limb[BYTES_LIMBS - 1] &= BYTES_LAST;
+			limb[BYTES_LIMBS] = 0;
+#if BYTES_LIMBS == 1
+			v->square += (uint64_t)limb[0] * limb[0];
+			y += limb[0];
+#elif BYTES_LIMBS == 2
+			v->square += (uint64_t)limb[0] * limb[0];
+			v->low_high += limb[0] * limb[1];
+			v->y += limb[0] | (uint64_t)limb[1] << 32;
+#else
+			uint64_t whole = 0;
+
+#pragma unroll
+			for (int l = 0; l < BYTES_LIMBS; l += 2)
+				whole += tsw_delta(l / 2) * (limb[l] | (uint64_t)limb[l + 1] << 32);
+			v->square += whole * whole;
+			v->y += whole;
+#endif
+		}
+	}
+	v->y += y;
 }
+#endif
 
 __global__ void __launch_bounds__(DIGEST_THREADS, 4) BYTES_KERNEL(const struct tsw_digest_task p)
 {
-	/* Word k of four rows: byte b is byte k of alpha of row b. */
-	__shared__ __align__(16) unsigned char alpha[TSW_DIGEST_ROWS / 4][8][4];
+	__shared__ __align__(16) uint4 tile[2][BYTES_STEP][BYTES_PITCH];
+	__shared__ __align__(16) uint32_t alpha[TSW_DIGEST_ROWS / BYTES_STEP][32];
 	const struct digest_place at = digest_place_of(&p, p.first + blockIdx.x);
-	const uint32_t t = threadIdx.x, rows = (at.rows + 3) / 4 * 4;
-	const uint64_t col = at.col + (BYTES_VECTOR ? t * 4 : t);
-	const char *row = at.base + col;
-	struct BYTES_SUMS a = {{{0}}, 0, 0};
-	uint64_t placed = 0;
-	uint32_t cols = 0, r = 0;
+	const uint64_t left = p.n - at.col;
+	const uint32_t bytes = (uint32_t)(left < p.strip ? left : p.strip) * BYTES_SIZE;
+	const struct bytes_copy copy = bytes_copy_of(&at, at.col * BYTES_SIZE, bytes);
+	const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	struct bytes_values values = {0, 0, 0, 0, 0};
+	uint32_t d[16][2] = {{0}};
+	uint64_t sums[4];
+	uint32_t pos;
 
-	for (uint32_t i = t; i < rows; i += DIGEST_THREADS) {
-		const uint64_t w = i < at.rows ? tsw_weight(p.row_seed, at.row + i) : 0;
+	if (at.rows == 0)
+		return;
+	bytes_copy_step(&copy, tile[0], 0);
+	bytes_alpha(&p, &at, alpha);
+	for (uint32_t r = 0; r < at.rows; r += BYTES_STEP) {
+		const uint4(*const now)[BYTES_PITCH] = tile[r / BYTES_STEP % 2];
 
-		for (int k = 0; k < 8; k++)
-			alpha[i / 4][k][i % 4] = (unsigned char)(w >> 8 * k);
-	}
-	__syncthreads();
-	while (cols < 4 && col + cols * BYTES_STEP < p.n)
-		cols++;
-	if (cols == 4) {
-		for (; r + 8 <= at.rows; r += 8) {
-			uint32_t x[8];
+		bytes_copy_step(&copy, tile[1 - r / BYTES_STEP % 2], r + BYTES_STEP);
+		bytes_wait_step();
+		__syncthreads();
+		if (warp * 128 < copy.off + bytes) {
+			uint4 x[4];
 
+			bytes_load(x, now);
+#if BYTES_IN_WORDS
+			if (warp == 0 && copy.off)
+				bytes_clear_left(x, copy.off);
+#endif
+			bytes_add(d, alpha[r / BYTES_STEP][lane], x);
+#if BYTES_IN_WORDS
 #pragma unroll
-			for (int i = 0; i < 8; i++, row += p.stride)
-				x[i] = BYTES_LOAD(row);
-			BYTES_ADD(&a, x, (const uint32_t *)alpha[r / 4]);
-			BYTES_ADD(&a, x + 4, (const uint32_t *)alpha[r / 4 + 1]);
+			for (int i = 0; i < 4; i++) {
+				BYTES_VALUES(&values, x[i].x);
+				BYTES_VALUES(&values, x[i].y);
+				BYTES_VALUES(&values, x[i].z);
+				BYTES_VALUES(&values, x[i].w);
+			}
+#endif
 		}
+#if !BYTES_IN_WORDS
+		BYTES_VALUES(&values, now, copy.off);
+#endif
+		__syncthreads();
 	}
-	for (; cols && r < at.rows; r += 4) {
-		uint32_t x[4];
-
-		for (uint32_t i = 0; i < 4; i++, row += p.stride)
-			x[i] = r + i < at.rows ? BYTES_LOAD_SOME(row, cols) : 0;
-		BYTES_ADD(&a, x, (const uint32_t *)alpha[r / 4]);
-	}
-#pragma unroll
-	for (uint32_t c = 0; c < 4; c++) {
-		uint64_t sum = 0;
-
-		/* The sums are below 2^32 and k < 8: shifted by 8 (k % 4) they are below 2^56. */
-#pragma unroll
-		for (int k = 4; k < 8; k++)
-			sum += (uint64_t)a.s[c][k] << 8 * (k - 4);
-		sum = tsw_shift_p(tsw_mod_p(sum), 32);
-#pragma unroll
-		for (int k = 0; k < 4; k++)
-			sum += (uint64_t)a.s[c][k] << 8 * k;
-		placed = tsw_add_p(placed, tsw_mul_p(tsw_mod_p(sum),
-						     tsw_weight(p.col_seed, col + c * BYTES_STEP)));
-	}
-	digest_add_block(p.slot, placed, 2 * (uint64_t)a.square + a.y);
+	pos = bytes_join(d, sums);
+	digest_add_block(p.slot,
+			 bytes_placed(&p, sums, pos, copy.off, bytes, at.col, BYTES_SIZE, 0),
+			 bytes_total(&values));
 }
 
 #undef BYTES_PASTE_
 #undef BYTES_PASTE
-#undef BYTES_SUMS
-#undef BYTES_LOAD
-#undef BYTES_LOAD_SOME
-#undef BYTES_ADD
-#undef BYTES_STEP
+#undef BYTES_VALUES
+#undef BYTES_IN_WORDS
+#undef BYTES_LIMBS
+#undef BYTES_LAST
+#undef BYTES_EACH
+#undef BYTES_WORDS
+#undef BYTES_PLACES
+#undef BYTES_GROUPS
 #undef BYTES_KERNEL
-#undef BYTES_VECTOR
+#undef BYTES_SIZE

@@ -1,24 +1,13 @@
 /* The checksum kernel for elements of 2 bytes: a thread owns four columns.  16-bit values leave
- * room for larger pieces of alpha: 31 and 30 bits, whose products stay below 2^47.  Included with
- * HALVES_KERNEL, and HALVES_VECTOR 1 if rows are multiples of 8 bytes apart and aligned so.
+ * room for larger pieces of alpha: 31 and 30 bits, whose products stay below 2^47.  For rows that
+ * are multiples of 8 bytes apart and aligned so.
  */
-#define HALVES_PASTE_(x, y) x##_##y
-#define HALVES_PASTE(x, y) HALVES_PASTE_(x, y)
-#define HALVES_SUMS HALVES_PASTE(HALVES_KERNEL, sums)
-#define HALVES_LOAD HALVES_PASTE(HALVES_KERNEL, load)
-#define HALVES_LOAD_SOME HALVES_PASTE(HALVES_KERNEL, load_some)
-#define HALVES_ADD HALVES_PASTE(HALVES_KERNEL, add)
-
-#define HALVES_STEP                                                                                \
-	(HALVES_VECTOR ? 1 : DIGEST_THREADS) /* columns from one to the thread's next              \
-					      */
-
-struct HALVES_SUMS {
+struct halves_sums {
 	uint64_t s[4][2], square;
 	uint32_t y; /* 512 rows of four columns add less than 2^27 */
 };
 
-static inline __device__ void HALVES_ADD(struct HALVES_SUMS *a, const uint32_t *x,
+static inline __device__ void halves_add(struct halves_sums *a, const uint32_t *x,
 					 const uint32_t *alpha)
 {
 #pragma unroll
@@ -30,35 +19,31 @@ static inline __device__ void HALVES_ADD(struct HALVES_SUMS *a, const uint32_t *
 	}
 }
 
-static inline __device__ void HALVES_LOAD(const char *at, uint32_t *x)
+static inline __device__ void halves_load(const char *at, uint32_t *x)
 {
-#if HALVES_VECTOR
 	const uint2 v = *(const uint2 *)at;
 
 	x[0] = v.x & 0xffff;
 	x[1] = v.x >> 16;
 	x[2] = v.y & 0xffff;
 	x[3] = v.y >> 16;
-#else
-	for (int c = 0; c < 4; c++)
-		x[c] = *(const uint16_t *)(at + c * HALVES_STEP * 2);
-#endif
 }
 
-static inline __device__ void HALVES_LOAD_SOME(const char *at, uint32_t cols, uint32_t *x)
+static inline __device__ void halves_load_some(const char *at, uint32_t cols, uint32_t *x)
 {
 	for (uint32_t c = 0; c < 4; c++)
-		x[c] = c < cols ? *(const uint16_t *)(at + c * HALVES_STEP * 2) : 0;
+		x[c] = c < cols ? *(const uint16_t *)(at + c * 2) : 0;
 }
 
-__global__ void __launch_bounds__(DIGEST_THREADS, 4) HALVES_KERNEL(const struct tsw_digest_task p)
+__global__ void __launch_bounds__(DIGEST_THREADS, 4)
+	tsw_digest_2_vector(const struct tsw_digest_task p)
 {
 	__shared__ uint32_t alpha[TSW_DIGEST_ROWS][2];
 	const struct digest_place at = digest_place_of(&p, p.first + blockIdx.x);
 	const uint32_t t = threadIdx.x;
-	const uint64_t col = at.col + (HALVES_VECTOR ? t * 4 : t);
+	const uint64_t col = at.col + t * 4;
 	const char *row = at.base + col * 2;
-	struct HALVES_SUMS a = {{{0}}, 0, 0};
+	struct halves_sums a = {{{0}}, 0, 0};
 	uint64_t placed = 0;
 	uint32_t cols = 0, r = 0;
 
@@ -69,7 +54,7 @@ __global__ void __launch_bounds__(DIGEST_THREADS, 4) HALVES_KERNEL(const struct 
 		alpha[i][1] = (uint32_t)(w >> 31);
 	}
 	__syncthreads();
-	while (cols < 4 && col + cols * HALVES_STEP < p.n)
+	while (cols < 4 && col + cols < p.n)
 		cols++;
 	if (cols == 4) {
 		for (; r + 8 <= at.rows; r += 8) {
@@ -77,35 +62,24 @@ __global__ void __launch_bounds__(DIGEST_THREADS, 4) HALVES_KERNEL(const struct 
 
 #pragma unroll
 			for (int i = 0; i < 8; i++, row += p.stride)
-				HALVES_LOAD(row, x[i]);
+				halves_load(row, x[i]);
 #pragma unroll
 			for (int i = 0; i < 8; i++)
-				HALVES_ADD(&a, x[i], alpha[r + i]);
+				halves_add(&a, x[i], alpha[r + i]);
 		}
 	}
 	for (; cols && r < at.rows; r++, row += p.stride) {
 		uint32_t x[4];
 
-		HALVES_LOAD_SOME(row, cols, x);
-		HALVES_ADD(&a, x, alpha[r]);
+		halves_load_some(row, cols, x);
+		halves_add(&a, x, alpha[r]);
 	}
 #pragma unroll
 	for (uint32_t c = 0; c < 4; c++) {
 		const uint64_t sum =
 			tsw_add_p(tsw_mod_p(a.s[c][0]), tsw_shift_p(tsw_mod_p(a.s[c][1]), 31));
 
-		placed = tsw_add_p(placed,
-				   tsw_mul_p(sum, tsw_weight(p.col_seed, col + c * HALVES_STEP)));
+		placed = tsw_add_p(placed, tsw_mul_p(sum, tsw_weight(p.col_seed, col + c)));
 	}
 	digest_add_block(p.slot, placed, 2 * a.square + a.y);
 }
-
-#undef HALVES_PASTE_
-#undef HALVES_PASTE
-#undef HALVES_SUMS
-#undef HALVES_LOAD
-#undef HALVES_LOAD_SOME
-#undef HALVES_ADD
-#undef HALVES_STEP
-#undef HALVES_KERNEL
-#undef HALVES_VECTOR

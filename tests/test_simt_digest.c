@@ -32,17 +32,15 @@ static const char *launch(const struct job *job, const unsigned char *base, tsw_
 		.elem_size = job->shape.elem_size,
 		.row_seed = tsw_row_seed(job->transposed),
 		.col_seed = tsw_col_seed(job->transposed),
-		.band_rows = job->band_rows,
 	};
-	const struct tsw_kernel *kernel =
-		tsw_kernel_digest(p.elem_size, (uintptr_t)base | p.stride, &p.strip);
+	const struct tsw_kernel *kernel = tsw_kernel_digest(&p);
 	const char *wrong;
 
-	p.strips = tsw_tile_count(p.n, p.strip);
+	if (p.band_rows > job->band_rows)
+		p.band_rows = job->band_rows;
 	simt_allow(&slot, sizeof slot, 0, 0);
 	wrong = simt_launch_split(kernel, simt_call_tsw_digest_task, &p, &p.first,
-				  p.strips * tsw_tile_count(p.n, p.band_rows), job->grid_limit,
-				  job->order);
+				  tsw_digest_blocks(&p), job->grid_limit, job->order);
 	out->placed =
 		tsw_add_p(tsw_mod_p(slot.placed_low), tsw_shift_p(tsw_mod_p(slot.placed_high), 32));
 	out->values = slot.values;
@@ -72,7 +70,8 @@ static void check(struct job job)
 	tsw_guarded_free(&g);
 }
 
-static const size_t widths[] = {1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 33, 100, 264, 2100};
+static const size_t widths[] = {1,  2,	3,  4,	5,  6,	7,  8,	9,   10,  11,  12,   13,   14,	15,
+				16, 17, 20, 24, 32, 33, 36, 64, 100, 264, 505, 1009, 1010, 2100};
 
 /* Rows that begin where vectors do, and rows that do not. */
 START_TEST(shapes)
@@ -99,10 +98,10 @@ START_TEST(several_strips)
 {
 	size_t width = widths[_i], n;
 	uint64_t limit = width % 2 ? 7 : 1;
-	uint32_t strip;
+	struct tsw_digest_task p = {.n = 1, .stride = 16 * width, .elem_size = width};
 
-	tsw_kernel_digest(width, 16, &strip);
-	n = strip + 9;
+	tsw_kernel_digest(&p);
+	n = p.strip + 9;
 	check((struct job){{n, n, width}, 0, 0, 512, 0, tsw_seed() | 2});
 	check((struct job){{n, n + 1, width}, 0, 1, 256, limit, 0});
 }
@@ -128,11 +127,11 @@ START_TEST(every_kernel_is_somebodys_choice)
 		for (size_t w = 0; w < COUNT_OF(widths); w++)
 			for (uint64_t alignment = tsw_elem_unit(widths[w]); alignment <= 16;
 			     alignment *= 2) {
-				uint32_t strip = 0;
+				struct tsw_digest_task p = {
+					.n = 1, .stride = alignment, .elem_size = widths[w]};
 
-				chosen |= tsw_kernel_digest(widths[w], alignment, &strip)->entry ==
-					  k->entry;
-				ck_assert_uint_gt(strip, 0);
+				chosen |= tsw_kernel_digest(&p)->entry == k->entry;
+				ck_assert_uint_gt(p.strip, 0);
 			}
 		ck_assert_msg(chosen, "no width and alignment here gets %s", k->name);
 	}

@@ -6,7 +6,6 @@
 
 #include "../../kernels/digest.h"
 #include "../digest/digest_math.h"
-#include "../tilepair.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -36,19 +35,16 @@ static void release_slot(unsigned slot)
 }
 
 /* Short bands where the matrix is small, so that there are blocks for all of the device. */
-static uint32_t band_of(uint64_t n, uint64_t strips)
+static void shorten_bands(struct tsw_digest_task *p)
 {
-	uint32_t rows = TSW_DIGEST_ROWS;
-
-	while (rows > 32 && tsw_tile_count(n, rows) * strips < 2048)
-		rows /= 2;
-	return rows;
+	while (p->band_rows > 32 && tsw_digest_blocks(p) < 4096)
+		p->band_rows /= 2;
 }
 
 static tsw_status launch_all(const struct tsw_kernel *kernel, struct tsw_digest_task *p,
 			     tsw_stream stream, uint64_t grid_limit)
 {
-	const uint64_t total = p->strips * tsw_tile_count(p->n, p->band_rows);
+	const uint64_t total = tsw_digest_blocks(p);
 	const uint64_t limit = tsw_cuda_grid(grid_limit);
 
 	for (p->first = 0; p->first < total;) {
@@ -111,9 +107,8 @@ tsw_status tsw_cuda_checksum(const struct tsw_matrices *m, int transposed, tsw_d
 	TRY(tsw_cuda_reach(m->base, "a", &address));
 	TRY(check_not_capturing(stream));
 	p.base = (const char *)address;
-	kernel = tsw_kernel_digest(p.elem_size, (uintptr_t)address | p.stride, &p.strip);
-	p.strips = tsw_tile_count(p.n, p.strip);
-	p.band_rows = band_of(p.n, p.strips);
+	kernel = tsw_kernel_digest(&p);
+	shorten_bands(&p);
 	slot = claim_slot();
 	status = sum_in_slot(kernel, &p, slot, out, stream, grid_limit);
 	/* What a call that fails has queued may still add to the slot. */
