@@ -18,7 +18,8 @@ import sys
 
 # The instruction set, and its functions: bytes of a pair of blocks, 0 where an iteration is part of one.
 KERNELS = {
-    "avx512": {"swap_strip4": 2048, "swap_strip8": 1024, "swap_strip16": 512, "turn_blocks4": 2048,
+    "avx512": {"swap_strip4": 2048, "strip_colliding4": 0, "swap_strip8": 1024,
+               "swap_strip16": 512, "turn_blocks4": 2048,
                "turn_blocks8": 1024, "turn_blocks16": 512, "odd_swap_strip4": 0,
                "odd_swap_strip8": 0, "odd_swap_strip16": 0, "swap_wide": 0, "copy_rows": 0},
     "avx2": {"swap_strip8": 256, "swap_strip16": 128, "swap_wide": 0, "copy_rows": 0},

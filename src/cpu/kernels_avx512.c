@@ -90,8 +90,8 @@ X512 vec two_halves(const unsigned char *p, const unsigned char *q)
 
 X512 void load8(vec v[8], const unsigned char *p, size_t step, int i)
 {
-	v[i] = two_halves(p + i * step, p + (i + 4) * step);
-	v[i + 4] = two_halves(p + i * step + 32, p + (i + 4) * step + 32);
+	v[i] = two_halves(p, p + 4 * step);
+	v[i + 4] = two_halves(p + 32, p + 4 * step + 32);
 }
 
 /* Four columns of each half: 0 .. 3 of the matrix, or 4 .. 7. */
@@ -128,11 +128,11 @@ X512 void rows8(vec v[8])
 	}
 }
 
-/* Rows r, r + 4, r + 8 and r + 12: a lane of each to a register. */
+/* Rows r, r + 4, r + 8 and r + 12, the first at p: a lane of each to a register. */
 X512 void load4(vec v[16], const unsigned char *p, size_t step, int r)
 {
 	_Pragma("GCC unroll 4") for (int c = 0; c < 4; c++) v[4 * c + r] =
-		gather(p + r * step + 16 * c, 4 * step);
+		gather(p + 16 * c, 4 * step);
 }
 
 /* The 4 x 4 elements of every lane. */
