@@ -52,7 +52,7 @@ static void rig_part(struct rig *rig, int r, size_t offset, size_t staging_bytes
 	if (!staging_bytes)
 		return;
 	CUDA(cudaMalloc((void **)&rig->staging[r], staging_bytes + GUARD));
-	/* In the stream's order: a memset of no stream's could still be running when chunks arrive. */
+	/* In the stream's order: one of no stream could still be running when chunks arrive. */
 	CUDA(cudaMemsetAsync(rig->staging[r], 0x5a, staging_bytes + GUARD, stream));
 	rig->part[r].staging = rig->staging[r];
 }
