@@ -51,7 +51,7 @@ static tsw_status options_of(const tsw_multi_options *given, tsw_multi_options *
 		o->staging_bytes = DEFAULT_STAGING;
 	if (!o->copies)
 		o->copies = DEFAULT_COPIES;
-	if (o->buffers) /* else it depends on the method */
+	if (o->buffers) /* else src/cuda/team.c chooses */
 		TRY(check_range("buffers", o->buffers, 2, 16));
 	return check_range("copies", o->copies, 1, 4);
 }

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* About so many bytes of a tile have one hash. */
+/* About so many bytes of a tile have one hash.  Journals hold hashes of those hashes: with another
+ * number here, or for LEAST_BANDS, a run cannot be resumed by the new build. */
 #define BAND_BYTES (64u << 10)
 
 /* So many bands are one piece of work through the page cache, where the processors set the pace: a
