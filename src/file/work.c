@@ -242,10 +242,28 @@ uint64_t tsw_work_bytes(const struct tsw_grid *g)
 	       most_bands(g) * (2 * sizeof(tsw_hash) + 2 * sizeof(tsw_digest));
 }
 
-/* Every thread that meets an untouched huge page takes one, and all but one of those that meet the
- * same give it back: 2 MiB for each thread for a moment, which a small control group does not have.
- */
-#define HUGE_FROM ((size_t)64 << 20)
+/* Of huge pages where the kernel has them: what the disk takes from them or puts there is in fewer
+ * pieces, which was an eighth of the time at runs of 12 KiB.
+ *
+ * They are taken here, by one thread: every thread that meets an untouched huge page takes one, and
+ * all but one of those that meet the same give it back, 2 MiB for each thread for a moment, which a
+ * small control group does not have.  Kernels that cannot be asked to (before 5.14) get them from
+ * where that is little beside the tiles. */
+#define HUGE_FROM ((size_t)2 << 20)
+#define HUGE_UNTOUCHED_FROM ((size_t)64 << 20)
+
+static void take_pages(void *p, size_t bytes)
+{
+	if (bytes < HUGE_FROM)
+		return;
+	madvise(p, bytes, MADV_HUGEPAGE); /* a hint */
+#ifdef MADV_POPULATE_WRITE
+	if (!madvise(p, bytes, MADV_POPULATE_WRITE))
+		return;
+#endif
+	if (bytes < HUGE_UNTOUCHED_FROM)
+		madvise(p, bytes, MADV_NOHUGEPAGE);
+}
 
 static unsigned char *pages_new(size_t bytes)
 {
@@ -253,8 +271,7 @@ static unsigned char *pages_new(size_t bytes)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	if (bytes >= HUGE_FROM)
-		madvise(p, bytes, MADV_HUGEPAGE); /* a hint */
+	take_pages(p, bytes);
 	/* A child must not share a page that the disk is reading or writing: old kernels would part
 	 * the two by a copy. */
 	madvise(p, bytes, MADV_DONTFORK);
