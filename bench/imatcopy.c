@@ -39,7 +39,8 @@ struct checking {
 	struct bench_set *set;
 	const struct bench_imatcopy *x;
 	const char *rows; /* from element (first, 0) of matrix b on */
-	size_t b, first, end;
+	size_t b, matrices; /* several, or some rows of one */
+	size_t first, end;
 	uint64_t wrong;
 };
 
@@ -134,21 +135,26 @@ static int is_wrong(const struct checking *k, const char *p, size_t r, size_t c)
 
 static void check_part(void *context, size_t part, size_t parts)
 {
-	struct checking *const k = context;
-	const struct bench_shape *const s = &k->set->shape;
+	struct checking *const chunk = context;
+	const struct bench_shape *const s = &chunk->set->shape;
+	const size_t each = chunk->end - chunk->first; /* rows of a matrix */
+	struct checking k = *chunk;
 	uint64_t wrong = 0;
 	size_t first, end;
 
-	bench_share(k->end - k->first, 1, part, parts, &first, &end);
-	for (size_t r = k->first + first; r < k->first + end; r++) {
+	bench_share(chunk->matrices * each, 1, part, parts, &first, &end);
+	for (size_t at = first; at < end; at++) {
+		const size_t r = chunk->first + at % each;
+		const char *const row = chunk->rows +
+					(at / each * s->stride + at % each * s->ld) * s->elem_size;
 		/* Padding belongs to the row before it; side by side it is other matrices'. */
 		const size_t cols = r + 1 < s->n && s->count == 1 ? s->ld : s->n;
 
+		k.b = chunk->b + at / each;
 		for (size_t c = 0; c < cols; c++)
-			wrong += (unsigned)is_wrong(
-				k, k->rows + ((r - k->first) * s->ld + c) * s->elem_size, r, c);
+			wrong += (unsigned)is_wrong(&k, row + c * s->elem_size, r, c);
 	}
-	__atomic_fetch_add(&k->wrong, wrong, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&chunk->wrong, wrong, __ATOMIC_RELAXED);
 }
 
 /* ---- the entry ------------------------------------------------------------------------------- */
@@ -158,27 +164,42 @@ struct self {
 	const struct bench_imatcopy *x;
 };
 
-static int check_matrix(const struct self *self, struct bench_set *set, char *room, size_t b,
-			uint64_t *wrong)
+static int check(const struct self *self, struct checking *k, char *room, uint64_t *wrong)
+{
+	struct bench_set *const set = k->set;
+	const struct bench_shape *const s = &set->shape;
+	/* The last row ends with its window. */
+	const size_t elements = (k->matrices - 1) * s->stride + (k->end - k->first - 1) * s->ld +
+				(k->end < s->n ? s->ld : s->n);
+
+	if (self->backend->fetch(set, (k->b * s->stride + k->first * s->ld) * s->elem_size,
+				 elements * s->elem_size, room))
+		return BENCH_FAILED;
+	bench_parallel(set->threads > 0 ? set->threads : bench_all_threads(), check_part, k);
+	*wrong += k->wrong;
+	return BENCH_OK;
+}
+
+/* As many matrices at a time as a chunk holds, or as many rows of one. */
+static int check_all(const struct self *self, struct bench_set *set, char *room, uint64_t *wrong)
 {
 	const struct bench_shape *const s = &set->shape;
-	const size_t pitch = s->ld * s->elem_size, most = CHUNK / pitch ? CHUNK / pitch : 1;
+	const size_t pitch = s->ld * s->elem_size, bytes = s->stride * s->elem_size;
+	const size_t rows = CHUNK / pitch ? CHUNK / pitch : 1;
+	const size_t matrices = bytes && CHUNK / bytes ? CHUNK / bytes : 1;
+	const size_t most = s->count > 1 && rows >= s->n ? matrices : 1;
+	int status = BENCH_OK;
 
-	for (size_t r = 0; r < s->n; r += most) {
-		struct checking k = {set, self->x, room, b, r, r + most < s->n ? r + most : s->n,
-				     0};
-		/* The last row ends with its window. */
-		const size_t bytes =
-			(k.end - r - 1) * pitch + (k.end < s->n ? s->ld : s->n) * s->elem_size;
+	for (size_t b = 0; b < s->count && !status; b += most)
+		for (size_t r = 0; r < s->n && !status; r += rows) {
+			struct checking k = {.set = set, .x = self->x, .rows = room, .b = b};
 
-		if (self->backend->fetch(set, (b * s->stride + r * s->ld) * s->elem_size, bytes,
-					 room))
-			return BENCH_FAILED;
-		bench_parallel(set->threads > 0 ? set->threads : bench_all_threads(), check_part,
-			       &k);
-		*wrong += k.wrong;
-	}
-	return BENCH_OK;
+			k.matrices = s->count - b < most ? s->count - b : most;
+			k.first = r;
+			k.end = s->n - r < rows ? s->n : r + rows;
+			status = check(self, &k, room, wrong);
+		}
+	return status;
 }
 
 static int verify(const struct bench_entry *entry, struct bench_set *set, uint64_t *wrong)
@@ -193,8 +214,8 @@ static int verify(const struct bench_entry *entry, struct bench_set *set, uint64
 		status = self->backend->code(set);
 	if (!status)
 		status = entry->apply(entry, set, 0);
-	for (size_t b = 0; b < set->shape.count && !status; b++)
-		status = check_matrix(self, set, room, b, wrong);
+	if (!status)
+		status = check_all(self, set, room, wrong);
 	free(room);
 	return status;
 }
