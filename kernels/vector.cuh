@@ -21,7 +21,8 @@
  * that is no multiple of 16, which the host cannot know.
  *
  * VECTOR_ALONG_ROWS, if defined, takes the pairs row by row, from the last on, instead of column by
- * column: a thing of the memory, not of the kernel (docs/PERFORMANCE.md).
+ * column; VECTOR_GROUPED takes p.group columns together.  Things of the memory, not of the kernel
+ * (docs/PERFORMANCE.md).
  *
  * VECTOR_SPLIT = 1 gives each tile of the pair to one half of the block, where both halves of the
  * registers would be too many.  Included once per width; VECTOR_UNIT is the element, or
@@ -40,10 +41,12 @@
 #define VECTOR_NAME(part) VECTOR_PASTE(VECTOR_KERNEL, part)
 #define VECTOR_TURN VECTOR_PASTE(tsw_turn_, VECTOR_WIDTH)
 
-#ifdef VECTOR_ALONG_ROWS
-#define VECTOR_PAIR(k, tiles) tsw_pair_along_rows(k, tiles)
+#if defined VECTOR_ALONG_ROWS
+#define VECTOR_PAIR(p, k) tsw_pair_along_rows(k, (p).tiles)
+#elif defined VECTOR_GROUPED
+#define VECTOR_PAIR(p, k) tsw_pair_at_grouped(k, (p).tiles, (p).group)
 #else
-#define VECTOR_PAIR(k, tiles) ((void)(tiles), tsw_pair_at(k))
+#define VECTOR_PAIR(p, k) tsw_pair_at(k)
 #endif
 
 #ifdef VECTOR_FINISH
@@ -158,7 +161,7 @@ __global__ void __launch_bounds__(VECTOR_THREADS *(1 + VECTOR_SPLIT), VECTOR_MIN
 
 	const uint64_t k = p.first + blockIdx.x;
 	const uint64_t matrix = k < p.pairs ? 0 : k / p.pairs;
-	const struct tsw_pair t = VECTOR_PAIR(k - matrix * p.pairs, p.tiles);
+	const struct tsw_pair t = VECTOR_PAIR(p, k - matrix * p.pairs);
 	const uint32_t i = threadIdx.x / VECTOR_ROW % VECTOR_ROW;
 	const uint32_t j = threadIdx.x % VECTOR_ROW;
 	const uint64_t row = (uint64_t)t.i * VECTOR_SIDE;
@@ -215,6 +218,7 @@ __global__ void __launch_bounds__(VECTOR_THREADS *(1 + VECTOR_SPLIT), VECTOR_MIN
 #undef VECTOR_TURN
 #undef VECTOR_PAIR
 #undef VECTOR_ALONG_ROWS
+#undef VECTOR_GROUPED
 #undef VECTOR_OUT
 #undef VECTOR_OUT_UNIT
 #undef VECTOR_UNIT

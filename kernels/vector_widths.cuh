@@ -15,6 +15,7 @@
 #define VECTOR_UNIT uint8_t
 #define VECTOR_WIDTH 1
 #define VECTOR_ROW 16
+#define VECTOR_GROUPED
 #define VECTOR_SPLIT 1
 #define VECTOR_BLOCKS 1
 #define VECTOR_KERNEL VECTOR_NAMED(1, )

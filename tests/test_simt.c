@@ -164,6 +164,7 @@ static const char *launch(const struct job *job, unsigned char *base)
 		.n = job->n,
 		.ld = job->ld,
 		.units = elem_size / job->subject->unit,
+		.group = job->n % 3 ? 2 : 1, /* for those that do not choose it themselves */
 	};
 	struct tsw_kernel kernel;
 

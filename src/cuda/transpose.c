@@ -72,6 +72,15 @@ static int begins_at(const struct job *job, size_t bytes)
 	       (m->count == 1 || m->stride * m->elem_size % bytes == 0);
 }
 
+/* Do its rows begin at multiples of `bytes`?  Where an array of pointers leads is not known; most
+ * begin at such multiples. */
+static int rows_begin_at(const struct job *job, size_t bytes)
+{
+	const struct tsw_matrices *m = job->m;
+
+	return m->ld * m->elem_size % bytes == 0 && (m->array || begins_at(job, bytes));
+}
+
 /* ---- tile33: serves everything ---- */
 
 static int serves_tile33(const struct job *job)
@@ -105,30 +114,31 @@ static const struct tsw_kernel *vector_of(const struct job *job)
  * itself. */
 static int serves_vector(const struct job *job)
 {
-	const struct tsw_matrices *m = job->m;
-
-	return m->ld * m->elem_size % 16 == 0 && (m->array || begins_at(job, 16)) && vector_of(job);
+	return rows_begin_at(job, 16) && vector_of(job);
 }
 
 /* What memory likes is rows of tiles that begin at multiples of 256 bytes, or 128.  Where they do
  * not, elements of 4, 8 and 16 bytes do better by `shifted`, once rows are too long for L2 to bring
- * the pieces of a line together (docs/PERFORMANCE.md).  Where an array of pointers leads is not
- * known; most begin at such multiples. */
+ * the pieces of a line together; those of 1 byte where columns of tiles are walked several at a
+ * time (docs/PERFORMANCE.md). */
 #define VECTOR_SHORT_ROW(width) ((width) < 8 ? 64u << 10 : (width) < 16 ? 44u << 10 : 36u << 10)
+
+#define VECTOR_GROUP 8
 
 static int prefers_vector(const struct job *job)
 {
 	const struct tsw_matrices *m = job->m;
-	const size_t width = m->elem_size, pitch = m->ld * width;
-	const int lines = pitch % 128 == 0 && (m->array || begins_at(job, 128));
+	const size_t width = m->elem_size;
 
-	return serves_vector(job) && (width < 4 || lines || pitch <= VECTOR_SHORT_ROW(width));
+	return serves_vector(job) &&
+	       (width < 4 || rows_begin_at(job, 128) || m->ld * width <= VECTOR_SHORT_ROW(width));
 }
 
 static tsw_status launch_vector(const struct job *job)
 {
 	struct tsw_tiles p = tiles_of(job, (unsigned)job->m->elem_size);
 
+	p.group = rows_begin_at(job, 256) ? 1 : VECTOR_GROUP;
 	return launch_pairs(job, vector_of(job), &p);
 }
 
