@@ -18,10 +18,11 @@ static const char *const barrier_name[] = {
 };
 _Static_assert(sizeof barrier_name / sizeof *barrier_name == TSW_BARRIERS, "a barrier has no name");
 
-static struct model_case a_case(unsigned pairs, unsigned symmetric)
+static struct model_case a_case(unsigned pairs, unsigned symmetric, unsigned diagonal)
 {
 	return (struct model_case){.pairs = pairs,
 				   .symmetric = symmetric,
+				   .diagonal = diagonal,
 				   .commands = 2,
 				   .without_barrier = TSW_BARRIERS,
 				   .without_rule = MODEL_RULES};
@@ -109,22 +110,25 @@ static const char *explore(struct model_case c, unsigned crashes, uint64_t limit
 START_TEST(every_crash_of_small_cases)
 {
 	static const struct {
-		unsigned pairs, symmetric, commands, crashes;
-	} small[] = {{1, 0, 1, 2}, {2, 0, 1, 2}, {3, 0, 2, 1}, {3, 2, 2, 1},
-		     {2, 1, 1, 1}, {1, 1, 2, 1}, {4, 0, 1, 1}};
+		unsigned pairs, symmetric, diagonal, commands, crashes;
+	} small[] = {{1, 0, 0, 1, 2}, {2, 0, 0, 1, 2}, {3, 0, 0, 2, 1}, {3, 2, 0, 2, 1},
+		     {2, 1, 0, 1, 1}, {1, 1, 0, 2, 1}, {4, 0, 0, 1, 1}, {1, 0, 1, 1, 2},
+		     {2, 0, 1, 1, 2}, {2, 0, 2, 1, 2}, {3, 0, 5, 2, 1}, {3, 2, 7, 2, 1}};
 	struct model_hits hits = {0};
 
 	for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
-		struct model_case c = a_case(small[i].pairs, small[i].symmetric);
+		struct model_case c = a_case(small[i].pairs, small[i].symmetric, small[i].diagonal);
 		uint64_t runs;
 		const char *wrong;
 
 		c.commands = small[i].commands;
 		wrong = explore(c, small[i].crashes, UINT64_MAX, &hits, &runs);
-		ck_assert_msg(!wrong, "%u pairs, symmetric %u: %s", c.pairs, c.symmetric, wrong);
-		printf("  %u pairs, symmetric mask %u, %u transposes, up to %u crashes: all %ju "
-		       "ways\n",
-		       c.pairs, c.symmetric, c.commands, small[i].crashes, (uintmax_t)runs);
+		ck_assert_msg(!wrong, "%u pairs, symmetric %u, diagonal %u: %s", c.pairs,
+			      c.symmetric, c.diagonal, wrong);
+		printf("  %u pairs, symmetric mask %u, diagonal mask %u, %u transposes, up to %u "
+		       "crashes: all %ju ways\n",
+		       c.pairs, c.symmetric, c.diagonal, c.commands, small[i].crashes,
+		       (uintmax_t)runs);
 	}
 }
 END_TEST
@@ -163,6 +167,7 @@ static const char *one_storm(struct model_case c, uint64_t seed, struct model_hi
 	c.pairs = 1 + (unsigned)tsw_random_below(&s.random, 6);
 	c.symmetric =
 		(unsigned)(tsw_random(&s.random) & tsw_random(&s.random)) & ((1u << c.pairs) - 1);
+	c.diagonal = (unsigned)tsw_random(&s.random) & ((1u << c.pairs) - 1);
 	s.events_left = 1 + (unsigned)tsw_random_below(&s.random, 6);
 	s.one_in = 4 + (unsigned)tsw_random_below(&s.random, 40);
 	c.chance = (struct model_chance){storm_choose, storm_strike, &s};
@@ -185,7 +190,7 @@ START_TEST(a_hundred_thousand_storms)
 {
 	struct model_hits hits = {0};
 	uint64_t count;
-	const char *wrong = storms(a_case(1, 0), 100000, &count, &hits);
+	const char *wrong = storms(a_case(1, 0, 0), 100000, &count, &hits);
 	const struct {
 		const char *name;
 		uint64_t hits;
@@ -213,7 +218,7 @@ END_TEST
 /* A record that decays is refused or harmless, never trusted. */
 START_TEST(storms_with_decay)
 {
-	struct model_case c = a_case(1, 0);
+	struct model_case c = a_case(1, 0, 0);
 	struct model_hits hits = {0};
 	uint64_t count;
 	const char *wrong;
@@ -228,7 +233,7 @@ END_TEST
 
 START_TEST(every_barrier_is_needed)
 {
-	struct model_case c = a_case(1, 0);
+	struct model_case c = a_case(1, 0, 0);
 	struct model_hits hits = {0};
 	uint64_t count;
 
@@ -241,7 +246,7 @@ END_TEST
 
 START_TEST(every_rule_is_needed)
 {
-	struct model_case c = a_case(1, 0);
+	struct model_case c = a_case(1, 0, 0);
 	struct model_hits hits = {0};
 	uint64_t count;
 

@@ -169,10 +169,32 @@ static uint32_t first_content(const struct model_case *c, unsigned pair, unsigne
 	return 0x100 + (pair * 2 + half) * TILE + s;
 }
 
+/* On the diagonal the last sector of half A is a square that changes places with itself; that of
+ * half B is nobody's. */
+static int is_square(const struct world *w, unsigned pair, unsigned s)
+{
+	return s == TILE - 1 && (w->c->diagonal >> pair & 1);
+}
+
+static unsigned half_sectors(const struct world *w, unsigned pair, unsigned half)
+{
+	return half && is_square(w, pair, TILE - 1) ? TILE - 1 : TILE;
+}
+
+static uint32_t square_content(const struct world *w, unsigned command, unsigned pair,
+			       unsigned half, unsigned s)
+{
+	const int turns = !half && command % 2 && !(w->c->symmetric >> pair & 1);
+
+	return first_content(w->c, pair, half, s) ^ (turns ? TRANSPOSED : 0);
+}
+
 /* What must stand there after `command` transposes. */
 static uint32_t content(const struct world *w, unsigned command, unsigned pair, unsigned half,
 			unsigned s)
 {
+	if (is_square(w, pair, s))
+		return square_content(w, command, pair, half, s);
 	return command % 2 ? first_content(w->c, pair, !half, s) ^ TRANSPOSED
 			   : first_content(w->c, pair, half, s);
 }
@@ -189,7 +211,7 @@ static int tile_is(const struct world *w, unsigned pair, unsigned half, unsigned
 
 static int is_symmetric(const struct world *w, unsigned pair)
 {
-	for (unsigned s = 0; s < TILE; s++)
+	for (unsigned s = 0; s < half_sectors(w, pair, 1); s++)
 		if (w->cache[DATA_AT(pair, 1, s)] != (w->cache[DATA_AT(pair, 0, s)] ^ TRANSPOSED))
 			return 0;
 	return 1;
@@ -233,7 +255,17 @@ static void put_half(struct world *w, unsigned pair, unsigned half, const uint32
 
 	for (unsigned s = 0; s < TILE; s++)
 		value[s] = from[s] ^ TRANSPOSED;
-	put_all(w, DATA_AT(pair, half, 0), value, TILE);
+	put_all(w, DATA_AT(pair, half, 0), value, half_sectors(w, pair, half));
+}
+
+/* What half A is made of: half B, and the square that it has itself. */
+static void put_first(struct world *w, unsigned pair, const uint32_t *a, const uint32_t *b)
+{
+	uint32_t from[TILE];
+
+	for (unsigned s = 0; s < TILE; s++)
+		from[s] = is_square(w, pair, s) ? a[s] : b[s];
+	put_half(w, pair, 0, from);
 }
 
 static void put_record(struct run *r, unsigned pair, const uint32_t *a)
@@ -266,7 +298,7 @@ static void go_on(struct run *r, unsigned from)
 
 		memcpy(tile, &w->cache[DATA_AT(p, 0, 0)], sizeof tile);
 		put_record(r, (unsigned)p, tile[0]);
-		put_half(w, (unsigned)p, 0, tile[1]);
+		put_first(w, (unsigned)p, tile[0], tile[1]);
 		sync_area(w, AREA_DATA, TSW_SYNC_HALF);
 		put_half(w, (unsigned)p, 1, tile[0]);
 		r->previous = p;
@@ -414,15 +446,19 @@ static void rewrite(struct run *r, unsigned slot)
 static void redo_first(struct run *r, const struct record *x)
 {
 	struct world *w = r->w;
-	uint32_t b[TILE];
+	uint32_t a[TILE], b[TILE];
 
-	for (unsigned s = 0; s < TILE; s++)
+	for (unsigned s = 0; s < TILE; s++) {
+		a[s] = content(w, w->command, x->pair, 0, s); /* as the record has it */
 		b[s] = content(w, w->command, x->pair, 1, s);
+	}
+	if (w->c->without_rule == MODEL_SQUARE_BY_RECORD)
+		memcpy(a, &w->cache[DATA_AT(x->pair, 0, 0)], sizeof a);
 	if (tile_is(w, x->pair, 1, 0))
 		w->hits->redo_both++;
 	else
 		w->hits->redo_second++;
-	put_half(w, x->pair, 0, b);
+	put_first(w, x->pair, a, b);
 }
 
 /* The record that would tell how to write the pair before anew is gone.  If it fell to decay, and

@@ -17,6 +17,8 @@ enum model_rule {
 	MODEL_CHECK_PREVIOUS,	/* ... and for the pair before as it was written */
 	MODEL_SLOT_BY_SEQUENCE, /* a record's slot is its number among records, not its pair's
 				   number */
+	MODEL_SQUARE_BY_RECORD, /* a square on the diagonal is made anew from the record, not from
+				   the file */
 	MODEL_RULES
 };
 
@@ -34,6 +36,7 @@ enum model_event { MODEL_NOTHING, MODEL_KILL, MODEL_POWER_LOSS, MODEL_SYNC_FAILS
 struct model_case {
 	unsigned pairs;		  /* 1 .. MODEL_PAIRS */
 	unsigned symmetric;	  /* bit p: the tiles of pair p are each other's transposes */
+	unsigned diagonal;	  /* bit p: half A of pair p has a square that is its own partner */
 	unsigned commands;	  /* transposes asked for, one after the other */
 	unsigned without_barrier; /* enum tsw_barrier, or TSW_BARRIERS for none */
 	unsigned without_rule;	  /* enum model_rule, or MODEL_RULES for none */
