@@ -86,21 +86,80 @@ START_TEST(symmetric_pairs_are_not_written)
 }
 END_TEST
 
-/* Of the tiles off the diagonal, those whose every row begins and ends on a block. */
-static uint64_t whole_block_bytes(const struct tsw_grid *g, size_t block)
+/* Where there are squares on the diagonal it is written as well, and all of them are half A's. */
+START_TEST(moves_no_more_than_it_must_with_squares)
+{
+	struct tsw_grid g = plain;
+	struct tsw_run_result r;
+
+	for (g.tile = 1; g.tile <= 7; g.tile++)
+		for (g.square = 1; g.square <= g.tile; g.square++) {
+			/* A last tile of one element is its own transpose. */
+			const uint64_t alone = g.tile == 1 ? g.n : g.n % g.tile == 1;
+			const uint64_t volume = g.n * g.n * g.elem_size,
+				       written = volume - alone * g.elem_size;
+			uint64_t squares = 0; /* both triangles of them */
+
+			for (uint64_t at = 0; at < g.n; at += g.tile)
+				for (uint64_t d = at; d < g.n && d < at + g.tile; d += g.square) {
+					uint64_t end = d + g.square;
+
+					end = end < at + g.tile ? end : at + g.tile;
+					end = end < g.n ? end : g.n;
+					squares += (end - d) * (end - d) * g.elem_size;
+				}
+			begin(g);
+			tsw_assert_ok(scene_run(&scene, &r));
+			ck_assert_msg(!scene_wrong(&scene, 1), "%s", scene_wrong(&scene, 1));
+			ck_assert_uint_eq(r.traffic.read, volume);
+			ck_assert_uint_eq(r.traffic.written, written);
+			squares -= alone * g.elem_size;
+			ck_assert_uint_eq(r.traffic.journalled,
+					  (written + squares) / 2 + r.pairs_written * TSW_BLOCK);
+			finish();
+		}
+}
+END_TEST
+
+/* The journal stays within 0.51 V; squares are whole grains, and parts of whole pages. */
+START_TEST(chooses_squares_that_lengthen_the_journal_little)
+{
+	unsigned chosen = 0;
+
+	for (size_t size = 1; size <= 4096; size += size < 8 ? 1 : size)
+		for (uint64_t n = 4096; n <= 1 << 17; n *= 2)
+			for (size_t grain = 0; grain <= 4096; grain = grain ? 2 * grain : 512) {
+				struct tsw_grid g = {.n = n, .ld = n, .elem_size = size};
+
+				tsw_choose_cuts(&g, (uint64_t)1 << 30, grain);
+				if (!g.square)
+					continue;
+				chosen++;
+				ck_assert(grain && g.square * size % grain == 0);
+				ck_assert_uint_eq(g.tile % g.square, 0);
+				ck_assert_uint_le(100 * g.square, n);
+			}
+	ck_assert_uint_gt(chosen, 50);
+}
+END_TEST
+
+/* Bytes read, written and read back in tiles whose every row begins and ends on a block; on the
+ * diagonal in those with squares of whole grains.  One element there is not written. */
+static uint64_t bytes_past(const struct tsw_grid *g, size_t block, size_t grain)
 {
 	const uint64_t s = g->elem_size, tiles = tsw_grid_tiles(g);
+	const int diagonal = g->square && g->square * s % grain == 0;
 	uint64_t bytes = 0;
 
 	for (uint32_t i = 0; i < tiles; i++)
 		for (uint32_t j = 0; j < tiles; j++) {
 			const uint64_t at = g->offset + tsw_grid_start(g, i) * g->ld * s +
 					    tsw_grid_start(g, j) * s;
-			const uint64_t row = tsw_grid_side(g, j) * s;
+			const uint64_t rows = tsw_grid_side(g, i), row = tsw_grid_side(g, j) * s;
 
-			if (i != j && at % block == 0 && row % block == 0 &&
+			if ((i != j || diagonal) && at % block == 0 && row % block == 0 &&
 			    g->ld * s % block == 0 && g->tile * s % block == 0)
-				bytes += tsw_grid_side(g, i) * row;
+				bytes += rows * row * (i == j && rows == 1 ? 2 : 3);
 		}
 	return bytes;
 }
@@ -132,31 +191,33 @@ START_TEST(shapes)
 END_TEST
 
 /* What consists of whole blocks goes past the page cache, and nothing else: not a triangle, not a
- * run that begins or ends within a block. */
+ * run that begins or ends within a block; squares make stairs of a triangle, which may. */
 START_TEST(whole_blocks_go_past_the_cache)
 {
 	struct tsw_run_result r;
 
 	for (size_t block = 1; block <= 8; block *= 2)
 		for (uint64_t n = 0; n <= 16; n++)
-			for (unsigned kind = 0; kind < 16; kind++) {
+			for (unsigned kind = 0; kind < 64; kind++) {
+				const size_t grain = kind & 16 && block > 1 ? block / 2 : block;
 				struct tsw_grid g = {.n = n,
 						     .ld = n + n % 2 * (kind & 1),
 						     .elem_size = kind & 2 ? 4 : 3,
 						     .tile = kind & 4 ? 4 : 2,
-						     .offset = kind & 8 ? 6 : 8};
+						     .offset = kind & 8 ? 6 : 8,
+						     .square = kind & 32 ? 1 + kind % 2 : 0};
 
 				if (g.tile > n)
 					g.tile = n ? n : 1;
 				begin(g);
 				scene.disk.block = scene.o.block = block;
+				scene.disk.grain = grain;
 				scene.o.verify = 1;
 				tsw_require(scene_run(&scene, &r) == TSW_OK, "n = %ju: %s",
 					    (uintmax_t)n, tsw_last_error());
 				tsw_require(!scene_wrong(&scene, 1), "n = %ju, block %zu: %s",
 					    (uintmax_t)n, block, scene_wrong(&scene, 1));
-				/* Read, written, read back. */
-				tsw_require(scene.disk.past == 3 * whole_block_bytes(&g, block),
+				tsw_require(scene.disk.past == bytes_past(&g, block, grain),
 					    "n = %ju, block %zu: %ju bytes", (uintmax_t)n, block,
 					    (uintmax_t)scene.disk.past);
 				finish();
@@ -691,14 +752,26 @@ END_TEST
 
 /* ---- a real disk ----------------------------------------------------------------------------- */
 
-static int past;
+static int past, past_fd;
+static _Atomic uint64_t past_bytes; /* written */
 
 static int notes_the_way(void *user, const char *name, enum tsw_open how, unsigned mode)
 {
 	const int fd = tsw_system_io.open(user, name, how, mode);
 
-	past += how == TSW_OPEN_DIRECT && fd >= 0;
+	if (how == TSW_OPEN_DIRECT && fd >= 0) {
+		past++;
+		past_fd = fd;
+	}
 	return fd;
+}
+
+static int64_t counts_what_goes_past(void *user, int fd, const void *from, size_t bytes,
+				     uint64_t at)
+{
+	if (past && fd == past_fd)
+		past_bytes += bytes;
+	return tsw_system_io.write(user, fd, from, bytes, at);
 }
 
 /* Does the system say that whole pages may go past the cache?  If not, this is one more run through
@@ -718,29 +791,34 @@ static int lends_a_way(int fd)
 #endif
 }
 
-/* The cuts fall on pages, also behind a header (1).  The file is named through a link. */
+/* The cuts fall on pages, also behind a header (1); long elements make squares on the diagonal (2),
+ * so that all of the matrix goes past, if sectors may.  The file is named through a link. */
 START_TEST(on_a_real_disk)
 {
-	const struct tsw_shape shape = {1536, 1536, 8};
-	const size_t offset = _i ? 128 : 0, bytes = offset + tsw_shape_bytes(shape);
+	const struct tsw_shape shape =
+		_i == 2 ? (struct tsw_shape){416, 416, 128} : (struct tsw_shape){1536, 1536, 8};
+	const size_t offset = _i == 1 ? 128 : 0, bytes = offset + tsw_shape_bytes(shape);
 	const unsigned char *before = tsw_pattern(bytes);
 	unsigned char *after = malloc(bytes);
 	struct tsw_io io = tsw_system_io;
 	char path[128], link[136], journal[136];
-	struct tsw_run_options o = {
-		.io = &io,
-		.path = link,
-		.journal_path = journal,
-		.grid = {.n = 1536, .ld = 1536, .elem_size = 8, .offset = offset},
-		.memory_bytes = (uint64_t)13 << 20,
-		.io_threads = 8,
-		.verify = 1,
-		.forget = 1,
-		.block = TSW_PAGE};
+	struct tsw_run_options o = {.io = &io,
+				    .path = link,
+				    .journal_path = journal,
+				    .grid = {.n = shape.n,
+					     .ld = shape.n,
+					     .elem_size = shape.elem_size,
+					     .offset = offset},
+				    .memory_bytes = (uint64_t)13 << 20,
+				    .io_threads = 8,
+				    .verify = 1,
+				    .forget = 1,
+				    .block = TSW_PAGE};
 	struct tsw_run_result r;
 	const char *wrong;
 
 	past = 0;
+	past_bytes = 0;
 	snprintf(path, sizeof path, "%.64s/tsw-engine-XXXXXX",
 		 getenv("TMPDIR") ? getenv("TMPDIR") : "/var/tmp");
 	o.fd = mkstemp(path);
@@ -749,13 +827,16 @@ START_TEST(on_a_real_disk)
 	ck_assert(!symlink(path, link) && o.fd >= 0 && after &&
 		  write(o.fd, before, bytes) == (ssize_t)bytes);
 	io.open = notes_the_way;
+	io.write = counts_what_goes_past;
 	tsw_assert_ok(tsw_engine_run(&o, &r));
-	ck_assert_uint_eq(r.tile, 512);
+	ck_assert_uint_eq(r.tile, _i == 2 ? 128 : 512);
 	ck_assert(pread(o.fd, after, bytes, 0) == (ssize_t)bytes && !memcmp(after, before, offset));
 	wrong = tsw_wrong_transpose(after + offset, before + offset, shape);
 	ck_assert_msg(!wrong, "%s", wrong);
 	printf("  %s the page cache\n", past ? "past" : "only through");
 	ck_assert_int_eq(past, lends_a_way(o.fd));
+	if (_i == 2 && past && tsw_system_io.grain(NULL, o.fd) <= 512)
+		ck_assert_uint_eq(past_bytes, r.traffic.written);
 	close(o.fd);
 	unlink(path);
 	unlink(link);
@@ -836,6 +917,8 @@ static Suite *engine_suite(void)
 	tcase_add_test(tests, zeros_take_room_where_none_is_promised);
 	tcase_add_test(tests, symmetric_pairs_are_not_written);
 	tcase_add_test(tests, shapes);
+	tcase_add_test(tests, moves_no_more_than_it_must_with_squares);
+	tcase_add_test(tests, chooses_squares_that_lengthen_the_journal_little);
 	tcase_add_test(tests, whole_blocks_go_past_the_cache);
 	tcase_add_test(tests, the_name_goes_to_another_file);
 	tcase_add_test(tests, chooses_tiles_that_fit);
@@ -854,7 +937,7 @@ static Suite *engine_suite(void)
 	tcase_add_loop_test(tests, pieces_of_large_tiles, 0, 2);
 	tcase_add_test(tests, copies);
 	tcase_add_test(tests, the_nth_call_of_a_copy_fails);
-	tcase_add_loop_test(tests, on_a_real_disk, 0, 2);
+	tcase_add_loop_test(tests, on_a_real_disk, 0, 3);
 	tcase_add_loop_test(tests, threads_take_turns, 0, 2);
 	suite_add_tcase(suite, tests);
 	return suite;

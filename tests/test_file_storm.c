@@ -71,8 +71,9 @@ static const char *one_storm(uint64_t seed, int process_only, unsigned without,
 	s.disk.sector = 1u << (4 + tsw_random_below(&random, 6));
 	s.disk.no_room = (int)tsw_random_below(&random, 2);
 	/* Blocks of one byte let every tile off the diagonal go past the page cache, longer ones
-	 * some. */
+	 * some; on the diagonal those with squares of whole grains. */
 	s.disk.block = (size_t)1 << tsw_random_below(&random, 4) >> 1;
+	s.disk.grain = s.disk.block > 1 ? s.disk.block >> tsw_random_below(&random, 2) : 0;
 	for (unsigned command = 1; command <= 2 && !wrong; command++) {
 		wrong = scene_until_done(&s, command);
 		/* What was reported is on the disk. */

@@ -16,6 +16,8 @@
 #define LARGE_TILE ((uint64_t)1 << 30)
 /* Past the page cache every request waits for the disk: so many times the threads keep it busy. */
 #define DIRECT_FACTOR 2
+/* Squares on the diagonal lengthen the journal by half of themselves: no more than V/200. */
+#define LEAST_SQUARES 100
 /* Fewer tiles than this leave little to overlap. */
 #define LEAST_TILES 6
 
@@ -64,21 +66,30 @@ uint64_t tsw_choose_tile(const struct tsw_grid *grid, uint64_t memory_bytes)
 	return tile;
 }
 
+/* How many elements make up a multiple of so many bytes, a power of two. */
+static size_t whole_elements(size_t bytes, size_t elem_size)
+{
+	for (; bytes > 1 && elem_size % 2 == 0; elem_size /= 2)
+		bytes /= 2;
+	return bytes;
+}
+
 /* Where rows are whole pages apart, the cuts fall on pages: a run that ends in the middle of one
  * would have it read before it is written, and written twice. */
-void tsw_choose_cuts(struct tsw_grid *g, uint64_t memory_bytes)
+void tsw_choose_cuts(struct tsw_grid *g, uint64_t memory_bytes, size_t grain)
 {
 	const uint64_t s = g->elem_size, ahead = -g->offset % TSW_PAGE;
-	uint64_t unit = TSW_PAGE; /* elements that are whole pages: TSW_PAGE / gcd(TSW_PAGE, s) */
+	const size_t unit = whole_elements(TSW_PAGE, g->elem_size);
+	const size_t square = grain ? whole_elements(grain, g->elem_size) : 0;
 
 	g->tile = (size_t)tsw_choose_tile(g, memory_bytes);
-	g->first = 0;
-	for (uint64_t d = s; unit > 1 && d % 2 == 0; d /= 2)
-		unit /= 2;
+	g->first = g->square = 0;
 	if (g->ld * s % TSW_PAGE || ahead % s || g->tile >= g->n || g->tile < unit)
 		return;
 	g->tile -= g->tile % unit;
 	g->first = (size_t)(ahead / s);
+	if (g->n / LEAST_SQUARES >= square)
+		g->square = square;
 }
 
 tsw_status tsw_engine_sync(struct tsw_engine *e, const struct tsw_file *f, enum tsw_barrier why)
@@ -266,6 +277,7 @@ static tsw_status begin_journal(struct tsw_engine *e, const struct tsw_work *w)
 					 .offset = g->offset,
 					 .tile = g->tile,
 					 .first_side = g->first,
+					 .square = g->square,
 					 .slot_bytes = tsw_slot_bytes(g),
 					 .durability = (uint32_t)e->o->process_only,
 					 .verify = (uint32_t)e->o->verify,
@@ -368,6 +380,7 @@ static void close_direct(struct tsw_engine *e)
 	if (f->fd >= 0)
 		f->io->close(f->io->user, f->fd);
 	f->fd = -1;
+	e->shop.grain = 0;
 }
 
 /* The descriptor that holds the lock stays for what is no whole blocks, and for the syncs, which
@@ -384,6 +397,7 @@ static void open_direct(struct tsw_engine *e)
 	if (fd < 0)
 		return;
 	e->shop.direct.fd = fd;
+	e->shop.grain = o->io->grain(o->io->user, fd);
 	/* The name may have gone to another file. */
 	if (o->io->status(o->io->user, o->fd, &locked) || o->io->status(o->io->user, fd, &again) ||
 	    locked.inode != again.inode || locked.device != again.device)
@@ -402,7 +416,6 @@ tsw_status tsw_engine_set_up(struct tsw_engine *e)
 	e->shop.band = tsw_band_rows(&e->shop.grid);
 	e->result->tile = e->shop.grid.tile;
 	e->result->pairs = e->pairs;
-	open_direct(e);
 	TRY(tsw_pool_start(&e->shop.pool,
 			   e->o->io_threads * (e->shop.direct.fd >= 0 ? DIRECT_FACTOR : 1),
 			   e->o->seed));
@@ -441,7 +454,7 @@ tsw_status tsw_engine_choose_tile(struct tsw_engine *e)
 
 	if (g->tile)
 		return check_tiles(e);
-	tsw_choose_cuts(g, e->o->memory_bytes);
+	tsw_choose_cuts(g, e->o->memory_bytes, e->shop.grain);
 	least.tile = (size_t)least_tile(g);
 	if (g->tile < least.tile)
 		return tsw_fail(
@@ -465,6 +478,7 @@ static tsw_status begin_or_resume(struct tsw_engine *e, int *left)
 		TRY(tsw_mark_judge(e, left));
 	if (!*left)
 		return TSW_OK;
+	open_direct(e);
 	found = e->journal.file.fd >= 0; /* a done mark may have been cleared away */
 	if (!found)
 		TRY(tsw_engine_choose_tile(e));

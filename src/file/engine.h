@@ -40,8 +40,8 @@ struct tsw_run_options {
  * elements fit. */
 uint64_t tsw_choose_tile(const struct tsw_grid *grid, uint64_t memory_bytes);
 
-/* Sets tile and first. */
-void tsw_choose_cuts(struct tsw_grid *grid, uint64_t memory_bytes);
+/* Sets tile, first and square.  grain: of transfers past the page cache; 0: there are none. */
+void tsw_choose_cuts(struct tsw_grid *grid, uint64_t memory_bytes, size_t grain);
 
 /* Transposes, or goes on where an earlier run was stopped.  TSW_ERR_INTERRUPTED, _IO, _NO_MEMORY:
  * the same call resumes.  TSW_ERR_JOURNAL: refused, nothing was changed.  TSW_ERR_MISMATCH: done,

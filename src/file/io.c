@@ -84,19 +84,26 @@ tsw_status tsw_sync(const struct tsw_file *f, enum tsw_barrier why)
 
 /* ---- the system ------------------------------------------------------------------------------ */
 
-/* Does the file system say that whole pages are aligned enough?  One that is silent is not asked by
- * trying: a write it refuses would come in the middle of a run. */
-static int takes_pages(int fd)
+/* What the file system says.  One that is silent is not asked by trying: a write it refuses would
+ * come in the middle of a run. */
+static size_t sys_grain(void *user, int fd)
 {
 #ifdef STATX_DIOALIGN
 	struct statx s;
+	size_t grain;
 
+	(void)user;
 	if (sysconf(_SC_PAGESIZE) > (long)TSW_PAGE ||
 	    statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &s))
 		return 0;
-	return (s.stx_mask & STATX_DIOALIGN) && s.stx_dio_offset_align && s.stx_dio_mem_align &&
-	       TSW_PAGE % s.stx_dio_offset_align == 0 && TSW_PAGE % s.stx_dio_mem_align == 0;
+	if (!(s.stx_mask & STATX_DIOALIGN) || !s.stx_dio_offset_align || !s.stx_dio_mem_align)
+		return 0;
+	grain = s.stx_dio_offset_align > s.stx_dio_mem_align ? s.stx_dio_offset_align
+							     : s.stx_dio_mem_align;
+	/* Of two powers of two the larger is a multiple of both. */
+	return TSW_PAGE % s.stx_dio_offset_align || TSW_PAGE % s.stx_dio_mem_align ? 0 : grain;
 #else
+	(void)user;
 	(void)fd;
 	return 0;
 #endif
@@ -119,7 +126,7 @@ static int sys_open(void *user, const char *path, enum tsw_open how, unsigned mo
 	/* Runs are read where they are wanted; what the kernel would read ahead is not. */
 	if (fd >= 0)
 		posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
-	if (fd >= 0 && how == TSW_OPEN_DIRECT && !takes_pages(fd)) {
+	if (fd >= 0 && how == TSW_OPEN_DIRECT && !sys_grain(user, fd)) {
 		close(fd);
 		errno = ENOTSUP;
 		return -1;
@@ -316,6 +323,7 @@ const struct tsw_io tsw_system_io = {
 	.sync = sys_sync,
 	.sync_name = sys_sync_name,
 	.status = sys_status,
+	.grain = sys_grain,
 	.truncate = sys_truncate,
 	.reserve = sys_reserve,
 	.rename = sys_rename,

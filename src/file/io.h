@@ -43,6 +43,9 @@ struct tsw_io {
 	int (*sync)(void *user, int fd, enum tsw_barrier why); /* contents, size, attributes */
 	int (*sync_name)(void *user, const char *path, enum tsw_barrier why); /* its directory */
 	int (*status)(void *user, int fd, struct tsw_file_status *status);
+	/* Transfers past the page cache begin and end on bounds of so many bytes, a power of two
+	 * no larger than TSW_PAGE; 0: there are none. */
+	size_t (*grain)(void *user, int fd);
 	int (*truncate)(void *user, int fd, uint64_t bytes);
 	/* Makes the file that long and gives it the room on the disk; what was not written reads as
 	 * zeros.  ENOTSUP: this file system cannot promise room. */

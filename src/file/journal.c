@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char header_magic[8] = "TSWJ\1\r\n";
+static const char header_magic[8] = "TSWJ\2\r\n";
 static const char record_magic[8] = "TSWR\1\r\n";
 static const char done_magic[8] = "TSWD\1\r\n";
 static const char mismatch_magic[8] = "TSWV\1\r\n"; /* a done mark that is none */
@@ -29,10 +29,11 @@ static uint64_t whole_blocks(uint64_t bytes)
 
 uint64_t tsw_slot_bytes(const struct tsw_grid *g)
 {
-	const uint64_t tile = (uint64_t)g->tile * g->tile * g->elem_size;
-	const int one = tsw_grid_tiles(g) <= 1;
+	const struct tsw_region only = tsw_region_at(g, 0, 0, TSW_UPPER);
 
-	return whole_blocks(one ? (tile - g->tile * g->elem_size) / 2 : tile);
+	if (tsw_grid_tiles(g) <= 1)
+		return whole_blocks(tsw_region_bytes(&only));
+	return whole_blocks((uint64_t)g->tile * g->tile * g->elem_size);
 }
 
 uint64_t tsw_journal_bytes(const struct tsw_journal_header *h)

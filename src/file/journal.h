@@ -38,6 +38,7 @@ struct tsw_journal_header {
 	char boot[TSW_BOOT_BYTES];
 	uint64_t n, ld, elem_size, offset, tile,
 		first_side; /* the order of the pairs is that of tilepair.h */
+	uint64_t square;
 	uint64_t slot_bytes;
 	uint64_t file_bytes, device, inode; /* only advice: they do not decide */
 	uint32_t durability, verify, marked, once;

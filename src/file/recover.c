@@ -25,9 +25,10 @@ static int is_cut(const struct tsw_journal_header *h)
 				   .ld = h->ld,
 				   .elem_size = h->elem_size,
 				   .tile = h->tile,
-				   .first = h->first_side};
+				   .first = h->first_side,
+				   .square = h->square};
 
-	return g.tile && g.tile <= (g.n ? g.n : 1) && g.first <= g.tile &&
+	return g.tile && g.tile <= (g.n ? g.n : 1) && g.first <= g.tile && g.square <= g.tile &&
 	       tsw_grid_tiles(&g) <= UINT32_MAX && h->slot_bytes == tsw_slot_bytes(&g);
 }
 
@@ -82,6 +83,14 @@ static tsw_status check_boot(const struct tsw_engine *e)
 	return TSW_OK;
 }
 
+/* The matrix is cut as it was when the run began. */
+static void take_cuts(struct tsw_engine *e)
+{
+	e->shop.grid.tile = e->journal.header.tile;
+	e->shop.grid.first = e->journal.header.first_side;
+	e->shop.grid.square = e->journal.header.square;
+}
+
 static int is_ours(const struct tsw_engine *e, const struct tsw_mark *mark)
 {
 	return !memcmp(mark->nonce, e->journal.header.nonce, sizeof mark->nonce);
@@ -127,8 +136,7 @@ static tsw_status check_last(struct tsw_engine *e, const struct tsw_done *done)
 {
 	int is;
 
-	e->shop.grid.tile = e->journal.header.tile;
-	e->shop.grid.first = e->journal.header.first_side;
+	take_cuts(e);
 	TRY(tsw_engine_set_up(e));
 	TRY(pair_is(&e->work[0], &done->last, &is));
 	if (!is)
@@ -174,8 +182,7 @@ tsw_status tsw_journal_judge(struct tsw_engine *e, int *left)
 		return refuse(e, "its attribute says done, its journal does not", RESTORE);
 	TRY(check_asked(e));
 	TRY(check_boot(e));
-	e->shop.grid.tile = e->journal.header.tile;
-	e->shop.grid.first = e->journal.header.first_side;
+	take_cuts(e);
 	e->shop.verify = (int)e->journal.header.verify;
 	*left = 1;
 	return TSW_OK;
@@ -231,6 +238,17 @@ static tsw_status load(struct tsw_engine *e, struct found *f, unsigned slot)
 	return TSW_OK;
 }
 
+/* The tile on the diagonal as it was: half A by the record, squares and all, for in the file they
+ * may be new already. */
+static void put_together(struct tsw_work *w)
+{
+	for (size_t r = 0; r < w->a.rows; r++) {
+		const size_t at = r * w->a.buffer_pitch + tsw_run_start(&w->a, r);
+
+		memcpy(w->y + at, w->x + at, tsw_run_bytes(&w->a, r));
+	}
+}
+
 /* Where the pair of a record stands; half A's new contents are made. */
 static tsw_status judge_record(struct tsw_engine *e, struct found *f)
 {
@@ -242,6 +260,8 @@ static tsw_status judge_record(struct tsw_engine *e, struct found *f)
 	TRY(tsw_half_hash(w, &w->b, w->y, &hash));
 	if (tsw_hash_equal(hash, r->b)) {
 		e->result->redone_both++;
+		if (w->diagonal)
+			put_together(w);
 		TRY(tsw_turn(&e->shop, w->y));
 	} else {
 		e->result->redone_second++;

@@ -13,7 +13,19 @@
  *      i
  *
  * So every pair is treated alike: A and B change places, transposed, and only A's bytes, half of
- * the pair's, need be kept while they do. */
+ * the pair's, need be kept while they do.
+ *
+ * Where the tiles on the diagonal are to go past the page cache, A's rows begin, and B's end, on
+ * the bounds of small squares along the diagonal, and the squares are all A's:
+ *
+ *     +--+--+--+
+ *     |##  A   |    A comes to hold B transposed and each of its squares transposed; B comes to
+ *     +--+     +    hold what A had beside the squares.
+ *     |  |##   |
+ *     +  +--+  +
+ *     | B   |##|
+ *     +-----+--+
+ */
 #ifndef TSW_REGION_H
 #define TSW_REGION_H
 
@@ -27,6 +39,7 @@ struct tsw_grid {
 	uint64_t n, ld, offset; /* elements, elements, bytes */
 	size_t elem_size, tile; /* bytes, elements */
 	size_t first;		/* side of the first tile, below `tile`; 0: as the others */
+	size_t square;		/* side of the squares on the diagonal; 0: none, it stays */
 };
 
 enum tsw_shape_of { TSW_TILE, TSW_UPPER, TSW_LOWER };
@@ -34,7 +47,7 @@ enum tsw_shape_of { TSW_TILE, TSW_UPPER, TSW_LOWER };
 /* A half, or a whole tile. */
 struct tsw_region {
 	enum tsw_shape_of shape;
-	size_t rows, cols, elem_size;
+	size_t rows, cols, elem_size, square;
 	uint64_t at, pitch;  /* of the tile in the file: first byte, bytes from row to row */
 	size_t buffer_pitch; /* in a buffer */
 	uint64_t row, col;   /* of the tile's first element */
@@ -84,6 +97,7 @@ static inline struct tsw_region tsw_region_at(const struct tsw_grid *g, uint32_t
 				   .rows = tsw_grid_side(g, i),
 				   .cols = tsw_grid_side(g, j),
 				   .elem_size = g->elem_size,
+				   .square = g->square,
 				   .at = g->offset + (row * g->ld + col) * g->elem_size,
 				   .pitch = g->ld * g->elem_size,
 				   .buffer_pitch = g->tile * g->elem_size,
@@ -99,29 +113,49 @@ static inline struct tsw_region tsw_half(const struct tsw_grid *g, struct tsw_pa
 	return half ? tsw_region_at(g, p.j, p.i, TSW_TILE) : tsw_region_at(g, p.i, p.j, TSW_TILE);
 }
 
+/* Where the upper half begins in row r, and where the lower one ends, in elements. */
+static inline size_t tsw_upper_start(const struct tsw_region *x, size_t r)
+{
+	return x->square ? r - r % x->square : r + 1;
+}
+
+static inline size_t tsw_lower_end(const struct tsw_region *x, size_t r)
+{
+	return x->square ? r - r % x->square : r;
+}
+
 /* The run of row r: its place and length in bytes, counted from the tile's left edge. */
 static inline size_t tsw_run_start(const struct tsw_region *x, size_t r)
 {
-	return x->shape == TSW_UPPER ? (r + 1) * x->elem_size : 0;
+	return x->shape == TSW_UPPER ? tsw_upper_start(x, r) * x->elem_size : 0;
 }
 
 static inline size_t tsw_run_bytes(const struct tsw_region *x, size_t r)
 {
 	if (x->shape == TSW_TILE)
 		return x->cols * x->elem_size;
-	return (x->shape == TSW_UPPER ? x->cols - 1 - r : r) * x->elem_size;
+	return (x->shape == TSW_UPPER ? x->cols - tsw_upper_start(x, r) : tsw_lower_end(x, r)) *
+	       x->elem_size;
+}
+
+/* Elements of the lower half in the rows before r: of `square` rows each 0, square, 2 square ... */
+static inline uint64_t tsw_lower_before(const struct tsw_region *x, size_t r)
+{
+	const uint64_t side = x->square ? x->square : 1, steps = r / side, rest = r % side;
+
+	return side * (side * (steps * (steps - (steps != 0)) / 2) + rest * steps);
 }
 
 /* Bytes of the rows before r: the place of row r where the runs stand one after the other. */
 static inline uint64_t tsw_run_packed(const struct tsw_region *x, size_t r)
 {
-	const uint64_t rows = r, cols = x->cols;
+	const uint64_t rows = r, all = rows * x->cols, lower = tsw_lower_before(x, r);
 
 	if (x->shape == TSW_TILE)
-		return rows * cols * x->elem_size;
-	if (x->shape == TSW_UPPER)
-		return rows * (2 * cols - 1 - rows) / 2 * x->elem_size;
-	return rows * (rows - (rows != 0)) / 2 * x->elem_size;
+		return all * x->elem_size;
+	if (x->shape == TSW_LOWER)
+		return lower * x->elem_size;
+	return (all - lower - (x->square ? 0 : rows)) * x->elem_size;
 }
 
 static inline uint64_t tsw_region_bytes(const struct tsw_region *x)

@@ -74,17 +74,24 @@ static struct piece piece_at(const struct tsw_shop *shop, size_t rows, int past,
 
 /* ---- past the page cache --------------------------------------------------------------------- */
 
-/* Every run of it begins and ends on bounds of blocks, in the file and in a buffer.  So no block
- * has both a byte that goes through the page cache and one that goes past it. */
+/* Every row of the tile begins and ends on bounds of blocks, in the file and in a buffer.  So no
+ * block has both a byte that goes through the page cache and one that goes past it: on the diagonal
+ * both halves go one way. */
 static int is_whole_blocks(const struct tsw_region *x, size_t block)
 {
-	return x->shape == TSW_TILE && x->at % block == 0 && x->pitch % block == 0 &&
-	       x->cols * x->elem_size % block == 0 && x->buffer_pitch % block == 0;
+	return x->at % block == 0 && x->pitch % block == 0 && x->cols * x->elem_size % block == 0 &&
+	       x->buffer_pitch % block == 0;
+}
+
+static int halves_fit(const struct tsw_region *x, size_t grain)
+{
+	return x->shape == TSW_TILE || (x->square && x->square * x->elem_size % grain == 0);
 }
 
 static int goes_past(const struct tsw_shop *shop, const struct tsw_region *x)
 {
-	return shop->direct.fd >= 0 && is_whole_blocks(x, shop->block);
+	return shop->direct.fd >= 0 && is_whole_blocks(x, shop->block) &&
+	       halves_fit(x, shop->grain);
 }
 
 /* The file, by the way that serves the region: within a run always the same one. */

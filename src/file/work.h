@@ -16,7 +16,8 @@ struct tsw_traffic {
 struct tsw_shop {
 	struct tsw_file data, out; /* read from, written to: one file, or two */
 	struct tsw_file direct;	   /* the one file again, past the page cache; fd -1: not */
-	size_t block;		   /* what goes that way begins and ends on such bounds */
+	size_t block;		   /* tiles that go that way begin and end on such bounds, */
+	size_t grain;		   /* and the halves of one on the diagonal on such */
 	struct tsw_grid grid;
 	struct tsw_pool *pool;
 	int nthreads;	  /* for transposing */

@@ -224,6 +224,11 @@ static int file_of(int fd)
 	return fd < PAST ? fd : fd - PAST;
 }
 
+static size_t grain_of(const struct disk *d)
+{
+	return d->grain ? d->grain : d->block;
+}
+
 /* Only whole blocks go that way, from and to whole blocks of memory. */
 static int goes(struct disk *d, int fd, const void *memory, size_t bytes, uint64_t at)
 {
@@ -231,7 +236,7 @@ static int goes(struct disk *d, int fd, const void *memory, size_t bytes, uint64
 		return 1;
 	d->past += bytes;
 	errno = EINVAL;
-	return ((uintptr_t)memory | bytes | at) % d->block == 0;
+	return ((uintptr_t)memory | bytes | at) % grain_of(d) == 0;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -268,7 +273,7 @@ static void sim_close(void *user, int fd)
 
 static size_t shortened(struct disk *d, enum disk_event event, size_t bytes, int fd)
 {
-	const size_t unit = fd < PAST ? 1 : d->block, most = bytes / unit;
+	const size_t unit = fd < PAST ? 1 : grain_of(d), most = bytes / unit;
 
 	return event == DISK_SHORT && most > 1 ? (1 + (size_t)draw(d, most - 1)) * unit : bytes;
 }
@@ -404,6 +409,13 @@ static int sim_sync_name(void *user, const char *path, enum tsw_barrier why)
 		return -1;
 	sync_file(d, -1, 0);
 	return 0;
+}
+
+static size_t sim_grain(void *user, int fd)
+{
+	const struct disk *d = user;
+
+	return fd < PAST ? 0 : grain_of(d);
 }
 
 static int sim_status(void *user, int fd, struct tsw_file_status *status)
@@ -581,6 +593,7 @@ void disk_new(struct disk *d, uint64_t seed)
 				.sync = sim_sync,
 				.sync_name = sim_sync_name,
 				.status = sim_status,
+				.grain = sim_grain,
 				.truncate = sim_truncate,
 				.reserve = sim_reserve,
 				.rename = sim_rename,

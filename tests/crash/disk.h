@@ -50,6 +50,7 @@ struct disk {
 	unsigned pendings;
 	size_t sector;
 	size_t block;	   /* transfers past the page cache are whole ones; 0: there are none */
+	size_t grain;	   /* not 0: of these, not of blocks */
 	int dead;	   /* killed, or without power: every call fails */
 	int no_marks;	   /* a file system without attributes */
 	int no_room;	   /* one that promises no room */

@@ -77,6 +77,8 @@ struct tsw_grid scene_random_grid(uint64_t *random)
 		g.tile = g.n ? g.n : 1;
 	if (tsw_random_below(random, 3) == 0)
 		g.first = tsw_random_below(random, g.tile + 1);
+	if (tsw_random_below(random, 2))
+		g.square = tsw_random_below(random, g.tile + 1);
 	return g;
 }
 

@@ -95,7 +95,8 @@ static void check_half(const struct tsw_grid *g, const struct tsw_region *x, siz
 		     "row %zu of %zu x %zu, shape %d is too long", r, x->rows, x->cols, x->shape);
 }
 
-/* Every element off the diagonal lies in one half, and bytes_before adds up. */
+/* Every element off the diagonal lies in one half, with squares every element of the diagonal too,
+ * and bytes_before adds up. */
 static void paint(const struct tsw_grid *g)
 {
 	unsigned char *seen = calloc(g->n, g->n);
@@ -118,12 +119,12 @@ static void paint(const struct tsw_grid *g)
 				seen[(x.row + r) * g->n + x.col + c]++;
 		}
 		bytes += tsw_region_bytes(&x);
-		if (x.shape == TSW_LOWER)
+		if (x.shape == TSW_LOWER && !x.square)
 			bytes += x.rows * x.elem_size; /* the diagonal */
 	}
 	for (size_t e = 0; e < g->n * g->n; e++)
-		fuzz_require(seen[e] == (e / g->n != e % g->n), "element %zu of n = %ju: %u times",
-			     e, (uintmax_t)g->n, seen[e]);
+		fuzz_require(seen[e] == (g->square || e / g->n != e % g->n),
+			     "element %zu of n = %ju: %u times", e, (uintmax_t)g->n, seen[e]);
 	fuzz_require(bytes == g->n * g->n * g->elem_size, "%ju bytes", (uintmax_t)bytes);
 	free(seen);
 }
@@ -139,10 +140,12 @@ static int make_grid(struct fuzz_input *in, struct tsw_grid *g)
 	g->offset = fuzz_number(in) >> 1;
 	g->tile = fuzz_number(in);
 	g->first = fuzz_number(in);
+	g->square = fuzz_number(in);
 	if (!g->n || g->ld < g->n)
 		return 0;
 	g->tile = 1 + g->tile % (g->n < 1 << 20 ? g->n : 1 << 20);
 	g->first %= g->tile;
+	g->square %= g->tile + 1;
 	end = ((wide)(g->n - 1) * g->ld + g->n) * g->elem_size + g->offset;
 	return end <= INT64_MAX && tsw_grid_tiles(g) <= MOST_TILES;
 }
