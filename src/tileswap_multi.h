@@ -28,8 +28,9 @@ typedef struct tsw_multi_part {
 
 /* How a chunk travels. */
 typedef enum tsw_multi_method {
-	TSW_MULTI_AUTO = 0, /* COPY, or PACK where what travels lies in many pieces; HOST for those
-			     * parts that a partner cannot reach */
+	TSW_MULTI_AUTO = 0, /* SWAP where no two parts exchange more than 200 MiB; else COPY, or
+			     * PACK where what travels lies in many pieces; HOST for those parts
+			     * that a partner cannot reach */
 	TSW_MULTI_COPY = 1, /* copy engines fetch it from the matrix; kernels where it lies in many
 			     * pieces */
 	TSW_MULTI_PACK =
@@ -44,7 +45,8 @@ typedef enum tsw_multi_method {
  * end; struct_size tells which the caller knows. */
 typedef struct tsw_multi_options {
 	size_t struct_size;
-	size_t staging_bytes; /* of each part, all the device memory that is taken; 0: 256 MiB */
+	size_t staging_bytes; /* of each part, all the device memory that is taken; 0: 256 MiB;
+			       * SWAP takes none */
 	int method;	      /* tsw_multi_method */
 	int buffers;	      /* chunks that the staging holds, 2 to 16, of PACK on either
 			       * side; 0: 2 */

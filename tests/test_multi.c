@@ -411,6 +411,7 @@ START_TEST(faults_are_named)
 	check_refused(&rig, good, TSW_ERR_LD, "ld = 63");
 	rig.part[1].ld = 64;
 
+	o.method = TSW_MULTI_COPY;
 	o.staging_bytes = 15;
 	check_refused(&rig, o, TSW_ERR_OPTION, "staging_bytes = 15");
 	o = good;

@@ -228,7 +228,8 @@ static tsw_status open_gate(struct tsw_team *team)
 
 		TRY(follow(first, first->work, m, m->work));
 		TRY(follow(first, first->work, m, m->local));
-		TRY(follow(first, first->work, m, m->pack));
+		if (m->pack)
+			TRY(follow(first, first->work, m, m->pack));
 		for (int i = 0; i < team->options.copies; i++)
 			TRY(follow(first, first->work, m, m->copy[i]));
 	}
@@ -245,7 +246,8 @@ static tsw_status close_gate(struct tsw_team *team)
 
 		TRY(follow(m, m->work, first, first->work));
 		TRY(follow(m, m->local, first, first->work));
-		TRY(follow(m, m->pack, first, first->work));
+		if (m->pack)
+			TRY(follow(m, m->pack, first, first->work));
 		for (int i = 0; i < team->options.copies; i++)
 			TRY(follow(m, m->copy[i], first, first->work));
 	}

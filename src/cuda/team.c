@@ -8,6 +8,10 @@
 #define STAGING_ALIGNMENT 256
 #define DEFAULT_BUFFERS 2 /* long chunks gain more than many in flight (docs/DISTRIBUTED.md) */
 
+/* AUTO leaves links of at most so much to the swapping kernel, which starts sooner than chunks and
+ * copy engines do (docs/DISTRIBUTED.md). */
+#define SWAP_MOST_BYTES ((uint64_t)200 << 20)
+
 /* ---- looking --------------------------------------------------------------------------------- */
 
 static tsw_status set_device(const struct tsw_member *m)
@@ -168,14 +172,25 @@ static int goes_through_host(const struct tsw_team *team)
 	return 0;
 }
 
-/* What a copy engine cannot fetch from the matrix is best packed there and then copied. */
+/* Of parts that reach each other.  What a copy engine cannot fetch from the matrix is best packed
+ * there and then copied. */
+static int best_method(const struct tsw_team *team)
+{
+	if (largest_link(team) <= SWAP_MOST_BYTES)
+		return TSW_MULTI_SWAP;
+	return anything_in_pieces(team) ? TSW_MULTI_PACK : TSW_MULTI_COPY;
+}
+
+/* A swap has neither buffers nor copies. */
 static void choose_method(struct tsw_team *team)
 {
 	tsw_multi_options *const o = &team->options;
 
 	if (o->method == TSW_MULTI_AUTO && !goes_through_host(team))
-		o->method = anything_in_pieces(team) ? TSW_MULTI_PACK : TSW_MULTI_COPY;
-	if (!o->buffers)
+		o->method = best_method(team);
+	if (o->method == TSW_MULTI_SWAP)
+		o->buffers = o->copies = 0;
+	else if (!o->buffers)
 		o->buffers = DEFAULT_BUFFERS;
 }
 
@@ -305,7 +320,7 @@ static tsw_status make_event(cudaEvent_t *event)
 	return TSW_OK;
 }
 
-tsw_status tsw_member_open(struct tsw_member *m, int buffers, int copies)
+tsw_status tsw_member_open(struct tsw_member *m, int buffers, int copies, int packs)
 {
 	int low, high, feeding;
 
@@ -316,7 +331,8 @@ tsw_status tsw_member_open(struct tsw_member *m, int buffers, int copies)
 	feeding = high < low ? high + 1 : high;
 	TRY(make_stream(&m->work, feeding));
 	TRY(make_stream(&m->local, low));
-	TRY(make_stream(&m->pack, feeding));
+	if (packs)
+		TRY(make_stream(&m->pack, feeding));
 	for (int i = 0; i < copies; i++)
 		TRY(make_stream(&m->copy[i], high));
 	TRY(make_event(&m->mark));
@@ -346,8 +362,8 @@ tsw_status tsw_team_begin(struct tsw_team *team, const tsw_multi_part *parts)
 	TRY(size_chunks(team));
 	for (uint32_t r = 0; r < team->count; r++) {
 		TRY(take_staging(team, r));
-		TRY(tsw_member_open(&team->members[r], team->options.buffers,
-				    team->options.copies));
+		TRY(tsw_member_open(&team->members[r], team->options.buffers, team->options.copies,
+				    team->options.method == TSW_MULTI_PACK));
 	}
 	return TSW_OK;
 }

@@ -25,7 +25,7 @@ struct tsw_member {
 	cudaMemPool_t pool;
 	cudaStream_t work;		    /* unpacks, or swaps */
 	cudaStream_t local;		    /* what stays on the part; of low priority */
-	cudaStream_t pack;		    /* packs */
+	cudaStream_t pack;		    /* packs; NULL if nothing is packed there */
 	cudaStream_t copy[TSW_MOST_COPIES]; /* sends */
 	cudaEvent_t mark;		    /* for joining streams */
 	cudaEvent_t packed[TSW_MOST_BUFFERS];
@@ -42,8 +42,9 @@ struct tsw_team {
 	struct tsw_member *members; /* by rank */
 };
 
-/* Streams and events of a member whose device is given, for that many buffers and copies. */
-tsw_status tsw_member_open(struct tsw_member *m, int buffers, int copies);
+/* Streams and events of a member whose device is given, for that many buffers and copies; a stream
+ * to pack on only if asked for. */
+tsw_status tsw_member_open(struct tsw_member *m, int buffers, int copies, int packs);
 
 /* Gives back whatever the member has, staging too, in the order of its streams.  *status is what
  * has come of the work, and becomes the first failure there is. */

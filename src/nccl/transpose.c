@@ -188,7 +188,7 @@ static tsw_status run(struct call *c, void *a, const tsw_dist *dist, size_t stag
 	tsw_status status;
 
 	/* Without streams nothing can be agreed. */
-	TRY(tsw_member_open(&c->m, BUFFERS, 1));
+	TRY(tsw_member_open(&c->m, BUFFERS, 1, 1));
 	status = check(c, a, dist);
 	if (status == TSW_OK)
 		status = take_staging(c, stage_bytes);

@@ -11,6 +11,25 @@
 #include "../src/cuda/rect.c"
 #include "../src/cuda/team.c"
 
+int order_method(const struct tsw_spread *spread, size_t elem_size, int host)
+{
+	struct tsw_member members[16] = {{.host = host}};
+	struct tsw_team team = {.spread = *spread,
+				.elem_size = elem_size,
+				.count = tsw_spread_ranks(spread),
+				.members = members};
+
+	ck_assert_uint_le(team.count, 16);
+	for (uint32_t r = 0; r < team.count; r++) {
+		const struct tsw_seat seat = tsw_seat_of(spread, r);
+
+		members[r].a = (char *)4096; /* only counted from */
+		members[r].ld = tsw_local_cols(spread, seat.col);
+	}
+	choose_method(&team);
+	return team.options.method;
+}
+
 SIMT_DEFINE_CALL(tsw_exchange)
 SIMT_DEFINE_CALL(tsw_gather)
 

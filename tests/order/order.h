@@ -32,6 +32,10 @@ extern unsigned order_calls;
 cudaStream_t order_stream(int device);
 void order_drop(cudaStream_t stream);
 
+/* What AUTO stands for, which no memory is touched for; `host`: a part goes through the host. */
+struct tsw_spread;
+int order_method(const struct tsw_spread *spread, size_t elem_size, int host);
+
 /* Calls of the runtime. */
 cudaError_t order_get_last_error(void);
 cudaError_t order_get_device_count(int *count);
