@@ -23,7 +23,8 @@ struct scene {
 	struct bench_part coded[BENCH_MOST_DEVICES];
 	unsigned long long *wrong[BENCH_MOST_DEVICES];
 	struct bench_links links;
-	void *staging[BENCH_MOST_DEVICES]; /* enough for every setting, unless the call takes it */
+	/* Enough for every setting, unless the call takes it; what NCCL knows of. */
+	void *staging[BENCH_MOST_DEVICES], *known[BENCH_MOST_DEVICES];
 	tsw_multi_options set;
 };
 
@@ -126,13 +127,20 @@ static int make_part(struct scene *s, int d)
 	return BENCH_OK;
 }
 
-static int make_staging(struct scene *s)
+static size_t most_staging(const struct scene *s)
 {
 	size_t most = 0;
 
 	for (size_t i = 0; i < s->o->stagings; i++)
 		if (s->o->staging[i] > most)
 			most = s->o->staging[i];
+	return most;
+}
+
+static int make_staging(struct scene *s)
+{
+	const size_t most = most_staging(s);
+
 	for (int d = 0; d < devices_of(s) && !s->o->take; d++) {
 		CHECK_CUDA(cudaSetDevice(d));
 		CHECK_CUDA(cudaMalloc(&s->staging[d], most));
@@ -140,11 +148,24 @@ static int make_staging(struct scene *s)
 	return BENCH_OK;
 }
 
-/* A swap needs none, and NCCL's call takes it always. */
+/* A swap needs none. */
 static int gives_staging(const struct scene *s)
 {
-	return !s->o->take && s->set.method != TSW_MULTI_SWAP && s->set.method != TSW_MULTI_HOST &&
-	       s->set.method != BENCH_METHOD_NCCL;
+	return !s->o->take && s->set.method != TSW_MULTI_SWAP && s->set.method != TSW_MULTI_HOST;
+}
+
+static void *staging_of(const struct scene *s, int d)
+{
+	if (!gives_staging(s))
+		return NULL;
+	return s->set.method == BENCH_METHOD_NCCL ? s->known[d] : s->staging[d];
+}
+
+static int open_nccl(struct scene *s)
+{
+	if (bench_nccl_open(devices_of(s)))
+		return BENCH_FAILED;
+	return s->o->take ? BENCH_OK : bench_nccl_staging(devices_of(s), most_staging(s), s->known);
 }
 
 static int code(const struct scene *s)
@@ -303,7 +324,7 @@ static int run_setting(struct scene *s)
 	struct result r = {.wrong = 0};
 
 	for (int d = 0; d < devices_of(s); d++)
-		s->part[d].staging = gives_staging(s) ? s->staging[d] : NULL;
+		s->part[d].staging = staging_of(s, d);
 	if (measure(s, &r))
 		return BENCH_FAILED;
 	/* What it was given is extra, too. */
@@ -356,7 +377,7 @@ int bench_multi_run(const struct bench_multi_options *o)
 	if (make_staging(&s))
 		return 1;
 	for (int m = 0; m < o->method_count; m++) {
-		if (o->methods[m] == BENCH_METHOD_NCCL && bench_nccl_open(o->devices))
+		if (o->methods[m] == BENCH_METHOD_NCCL && open_nccl(&s))
 			failed = 1;
 		else
 			failed |= run_method(&s, o->methods[m]);

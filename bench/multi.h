@@ -58,7 +58,11 @@ int bench_links_measure(struct bench_links *links, double *gb_per_s);
 /* Loads libtileswap_nccl and makes a communicator; BENCH_UNSUPPORTED if it is not there. */
 int bench_nccl_open(int devices);
 
-/* Returns when the work is queued on the parts' streams. */
+/* Memory of each device that its communicator knows. */
+int bench_nccl_staging(int devices, size_t bytes, void **staging);
+
+/* Through the parts' staging, or what the call takes.  Returns when the work is queued on the
+ * parts' streams. */
 int bench_nccl_transpose(const tsw_dist *dist, size_t elem_size, const tsw_multi_part *parts,
 			 size_t stage_bytes);
 

@@ -39,6 +39,28 @@ extern "C" {
 TSW_API tsw_status tsw_nccl_transpose(void *a, size_t ld, size_t elem_size, const tsw_dist *dist,
 				      size_t stage_bytes, ncclComm_t comm, tsw_stream stream);
 
+/* The same through `staging`, the caller's own memory of the communicator's device: stage_bytes
+ * bytes, the same number on every rank, at a multiple of 256; it is free again when `stream` has
+ * got there.  With NULL this is tsw_nccl_transpose().
+ *
+ * Between GPUs of one host NCCL spares itself a copy on either side if it knows the memory it sends
+ * from and receives into.  So for repeated calls take it from NCCL, and tell the communicator, on
+ * all ranks or on none, as NCCL demands:
+ *
+ *     ncclMemAlloc(&staging, bytes);
+ *     ncclCommRegister(comm, staging, bytes, &handle);
+ *     tsw_nccl_transpose_staged(a, ld, elem_size, &dist, staging, bytes, comm, stream);
+ *     ...
+ *     cudaStreamSynchronize(stream);
+ *     ncclCommDeregister(comm, handle);
+ *     ncclMemFree(staging);
+ *
+ * Errors as above; TSW_ERR_OPTION and _WHERE also of the staging. */
+TSW_API tsw_status tsw_nccl_transpose_staged(void *a, size_t ld, size_t elem_size,
+					     const tsw_dist *dist, void *staging,
+					     size_t stage_bytes, ncclComm_t comm,
+					     tsw_stream stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -115,6 +115,7 @@ for stage in "$@"; do
 		fi
 		for grid in "${grids[@]}"; do
 			bench "nccl-$grid" 60 --grid "$grid" --method nccl --staging 268435456,1073741824 --reps 5
+			bench "nccl-take-$grid" 60 --grid "$grid" --take --method nccl --staging 268435456,1073741824 --reps 5
 		done
 		;;
 	sweep)

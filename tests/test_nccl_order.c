@@ -22,6 +22,7 @@
 #define tsw_nccl_agree order_agree
 #define tsw_nccl_check order_check
 #define tsw_nccl_transpose transpose_under_test
+#define tsw_nccl_transpose_staged staged_under_test
 #define tsw_cuda_usable order_usable
 
 /* ---- NCCL ------------------------------------------------------------------------------------ */
@@ -152,11 +153,13 @@ tsw_status order_check(ncclResult_t result, ncclComm_t comm, const char *call)
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
-static void check_layout(struct tsw_layout l, size_t stage_bytes, uint64_t seed)
+/* `given`: the staging is the caller's. */
+static void check_layout(struct tsw_layout l, size_t stage_bytes, int given, uint64_t seed)
 {
 	struct tsw_parts parts = tsw_parts_new(l);
 	const tsw_dist dist = tsw_parts_dist(&l);
 	struct ncclComm comm[TSW_MOST_PARTS];
+	unsigned char *staging[TSW_MOST_PARTS] = {NULL};
 	const char *wrong;
 
 	simt_allow_nothing();
@@ -165,18 +168,27 @@ static void check_layout(struct tsw_layout l, size_t stage_bytes, uint64_t seed)
 		parts.a[r] = aligned_alloc(16, (parts.bytes[r] + 31) / 16 * 16);
 		ck_assert_ptr_nonnull(parts.a[r]);
 		comm[r] = (struct ncclComm){r, parts.count};
+		if (!given)
+			continue;
+		staging[r] = aligned_alloc(256, (stage_bytes + 511) / 256 * 256);
+		ck_assert_ptr_nonnull(staging[r]);
+		memset(staging[r], 0x5a, stage_bytes + 256);
 	}
 	tsw_parts_fill(&parts);
 	for (int r = 0; r < parts.count; r++)
-		tsw_assert_ok(transpose_under_test(parts.a[r], parts.ld[r], l.elem_size, &dist,
-						   stage_bytes, &comm[r],
-						   order_stream(r % order_devices)));
+		tsw_assert_ok(staged_under_test(parts.a[r], parts.ld[r], l.elem_size, &dist,
+						staging[r], stage_bytes, &comm[r],
+						order_stream(r % order_devices)));
 	wrong = order_run(seed);
 	if (!wrong)
 		wrong = tsw_parts_wrong(&parts);
 	tsw_require(!wrong, "%s, seed %ju: %s", tsw_layout_text(&l), (uintmax_t)seed, wrong);
-	for (int r = 0; r < parts.count; r++)
+	for (int r = 0; r < parts.count; r++) {
+		for (size_t b = stage_bytes; given && b < stage_bytes + 256; b++)
+			tsw_require(staging[r][b] == 0x5a, "rank %d: behind the staging", r);
+		free(staging[r]);
 		free(parts.a[r]);
+	}
 	tsw_parts_free(&parts);
 	ck_assert_int_eq(order_held(), 0);
 }
@@ -192,8 +204,9 @@ START_TEST(any_order_that_events_allow)
 {
 	uint64_t state = tsw_seed();
 
-	for (int round = 0; round < 4; round++)
-		check_layout(layouts[_i], round % 2 ? 2400 : 1 << 20, tsw_random(&state));
+	for (int round = 0; round < 8; round++)
+		check_layout(layouts[_i], round % 2 ? 2400 : 1 << 20, round / 4,
+			     tsw_random(&state));
 }
 END_TEST
 
@@ -201,6 +214,7 @@ START_TEST(faults_are_named)
 {
 	struct ncclComm comm = {0, 2};
 	tsw_dist dist = TSW_DIST_INIT;
+	static _Alignas(256) char memory[1024];
 	char a[64];
 
 	dist.n = 4;
@@ -216,6 +230,15 @@ START_TEST(faults_are_named)
 	tsw_assert_status(transpose_under_test(a, 4, 1, NULL, 0, &comm, order_stream(0)),
 			  TSW_ERR_NULL);
 	tsw_assert_status(transpose_under_test(a, 4, 16, &dist, 60, &comm, order_stream(0)),
+			  TSW_ERR_OPTION);
+	tsw_assert_status(
+		staged_under_test(a, 4, 1, &dist, memory + 8, 1024, &comm, order_stream(0)),
+		TSW_ERR_OPTION);
+	ck_assert(strstr(tsw_last_error(), "staging = ") != NULL);
+	tsw_assert_status(staged_under_test(a, 4, 1, &dist, memory, 3, &comm, order_stream(0)),
+			  TSW_ERR_OPTION);
+	ck_assert(strstr(tsw_last_error(), "stage_bytes = 3") != NULL);
+	tsw_assert_status(staged_under_test(a, 4, 1, &dist, memory, 0, &comm, order_stream(0)),
 			  TSW_ERR_OPTION);
 	comm.ranks = 3;
 	tsw_assert_status(transpose_under_test(a, 4, 1, &dist, 0, &comm, order_stream(0)),

@@ -1,4 +1,4 @@
-/* GPU memory and NCCL: a GPU for each rank of a host, dealt round where there are fewer. */
+/* GPU memory and NCCL: a GPU of its own for each rank of a host, as NCCL wants it. */
 #if TSW_HAVE_NCCL && TSW_HAVE_CUDA
 
 #include "job.h"
@@ -8,8 +8,10 @@
 #include "../status.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define BAND_BYTES ((size_t)64 << 20)
+#define DEFAULT_STAGE ((size_t)256 << 20)
 
 /* What a rank has beside the job. */
 static struct {
@@ -17,29 +19,63 @@ static struct {
 	cudaStream_t stream;
 	void *band; /* some rows on the host, on their way */
 	size_t band_rows;
+	void *staging,
+		*known; /* which NCCL gave, and its word for that the communicator knows it */
+	size_t stage_bytes;
 } gpu;
 
-/* This rank's number among those of its host. */
-static int local_rank(MPI_Comm comm)
+/* By their numbers on the host, dealt round where a rank sees fewer; a batch system may show each
+ * rank another one. */
+static tsw_status choose_device(int number, cudaUUID_t *id)
 {
-	MPI_Comm host;
-	int rank;
-
-	MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-	MPI_Comm_rank(host, &rank);
-	MPI_Comm_free(&host);
-	return rank;
-}
-
-static tsw_status choose_device(MPI_Comm comm)
-{
-	const int number = local_rank(comm);
+	struct cudaDeviceProp props;
 	int count;
 
 	TRY(tsw_cuda_usable());
 	TRY_CUDA(cudaGetDeviceCount(&count));
 	TRY_CUDA(cudaSetDevice(number % count));
+	TRY_CUDA(cudaGetDeviceProperties(&props, number % count));
+	*id = props.uuid;
 	return TSW_OK;
+}
+
+/* Of ranks that share a GPU NCCL turns down those, and leaves the others waiting.  Zeros are no
+ * GPU. */
+static tsw_status check_alone(MPI_Comm host, int number, const cudaUUID_t *mine)
+{
+	const cudaUUID_t none = {{0}};
+	int ranks, shares = -1;
+
+	MPI_Comm_size(host, &ranks);
+	for (int r = 0; r < ranks; r++) {
+		cudaUUID_t other = *mine;
+
+		MPI_Bcast(&other, sizeof other, MPI_BYTE, r, host);
+		if (r != number && !memcmp(&other, mine, sizeof other) &&
+		    memcmp(mine, &none, sizeof none))
+			shares = r;
+	}
+	if (shares < 0)
+		return TSW_OK;
+	return tsw_fail(
+		TSW_ERR_OPTION,
+		"ranks %d and %d of a host have one GPU between them, and NCCL wants one for each",
+		number, shares);
+}
+
+static tsw_status take_device(MPI_Comm comm)
+{
+	cudaUUID_t id = {{0}};
+	tsw_status status, alone;
+	MPI_Comm host;
+	int number;
+
+	MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+	MPI_Comm_rank(host, &number);
+	status = choose_device(number, &id);
+	alone = check_alone(host, number, &id);
+	MPI_Comm_free(&host);
+	return status == TSW_OK ? alone : status;
 }
 
 static tsw_status take_memory(struct dist_job *j)
@@ -76,15 +112,25 @@ static tsw_status open_comm(struct dist_job *j, tsw_status mine)
 			      "ncclCommInitRank");
 }
 
+/* Staging that NCCL sends from and receives into without a copy of its own. */
+static tsw_status take_staging(const struct dist_job *j)
+{
+	gpu.stage_bytes = j->o->stage_bytes ? j->o->stage_bytes : DEFAULT_STAGE;
+	TRY_NCCL(gpu.comm, ncclMemAlloc(&gpu.staging, gpu.stage_bytes));
+	TRY_NCCL(gpu.comm, ncclCommRegister(gpu.comm, gpu.staging, gpu.stage_bytes, &gpu.known));
+	return TSW_OK;
+}
+
 static tsw_status open_device(struct dist_job *j)
 {
-	tsw_status status = choose_device(j->comm);
+	tsw_status status = take_device(j->comm);
 
 	if (status == TSW_OK && j->o->relabel)
 		status = tsw_fail(TSW_ERR_UNSUPPORTED, "--relabel is for --device cpu");
 	if (status == TSW_OK)
 		status = take_memory(j);
-	return open_comm(j, status);
+	TRY(open_comm(j, status));
+	return take_staging(j);
 }
 
 static size_t rows_from(const struct dist_job *j, size_t first)
@@ -110,8 +156,8 @@ static tsw_status fill_device(struct dist_job *j)
 
 static tsw_status transpose_device(struct dist_job *j)
 {
-	TRY(tsw_nccl_transpose(j->a, j->ld, j->o->elem_size, &j->o->dist, j->o->stage_bytes,
-			       gpu.comm, gpu.stream));
+	TRY(tsw_nccl_transpose_staged(j->a, j->ld, j->o->elem_size, &j->o->dist, gpu.staging,
+				      gpu.stage_bytes, gpu.comm, gpu.stream));
 	TRY_CUDA(cudaStreamSynchronize(gpu.stream));
 	return TSW_OK;
 }
@@ -129,6 +175,10 @@ static tsw_status check_device(struct dist_job *j, struct dist_wrong *wrong)
 
 static void close_device(struct dist_job *j)
 {
+	if (gpu.known)
+		ncclCommDeregister(gpu.comm, gpu.known);
+	if (gpu.staging)
+		ncclMemFree(gpu.staging);
 	if (gpu.comm)
 		ncclCommDestroy(gpu.comm);
 	if (gpu.stream)

@@ -1,4 +1,4 @@
-/* tsw_nccl_transpose: check, agree, exchange.
+/* tsw_nccl_transpose and tsw_nccl_transpose_staged: check, agree, exchange.
  *
  *     pack     pack 0  pack 1  pack 2 ...         a chunk of the matrix, closed up
  *     copy             swap 0  swap 1 ...         ncclSend and ncclRecv with the partner
@@ -27,6 +27,12 @@ struct call {
 	uint64_t chunk_bytes; /* of one buffer */
 };
 
+/* Memory that chunks travel through. */
+struct staging {
+	void *memory; /* the caller's, or NULL */
+	size_t bytes;
+};
+
 /* ---- checking -------------------------------------------------------------------------------- */
 
 static tsw_status check(struct call *c, void *a, const tsw_dist *dist)
@@ -52,11 +58,9 @@ static tsw_status check(struct call *c, void *a, const tsw_dist *dist)
 	return TSW_OK;
 }
 
-static tsw_status take_staging(struct call *c, size_t stage_bytes)
+static tsw_status size_chunks(struct call *c, size_t stage_bytes)
 {
-	const uint64_t share = (stage_bytes ? stage_bytes : DEFAULT_STAGE) / (2 * BUFFERS);
-	cudaError_t error;
-	void *p;
+	const uint64_t share = stage_bytes / (2 * BUFFERS);
 
 	c->chunk_bytes = share / ALIGNMENT * ALIGNMENT;
 	if (c->chunk_bytes < c->elem_size)
@@ -65,9 +69,22 @@ static tsw_status take_staging(struct call *c, size_t stage_bytes)
 		return tsw_fail(TSW_ERR_OPTION,
 				"stage_bytes = %zu does not hold %d elements of %zu bytes",
 				stage_bytes, 2 * BUFFERS, c->elem_size);
-	if (tsw_spread_ranks(&c->spread) == 1)
-		return TSW_OK;
-	error = cudaMallocAsync(&p, 2 * BUFFERS * c->chunk_bytes, c->m.caller);
+	return TSW_OK;
+}
+
+static tsw_status check_staging(void *staging, void **address)
+{
+	if ((uintptr_t)staging % ALIGNMENT)
+		return tsw_fail(TSW_ERR_OPTION, "staging = %p is no multiple of %d", staging,
+				ALIGNMENT);
+	return tsw_cuda_reach(staging, "staging", address);
+}
+
+static tsw_status allocate_staging(struct call *c, void **staging)
+{
+	const cudaError_t error =
+		cudaMallocAsync(staging, 2 * BUFFERS * c->chunk_bytes, c->m.caller);
+
 	if (error == cudaErrorMemoryAllocation) {
 		cudaGetLastError();
 		return tsw_fail(TSW_ERR_NO_MEMORY, "no %ju bytes of device memory for staging",
@@ -75,9 +92,22 @@ static tsw_status take_staging(struct call *c, size_t stage_bytes)
 	}
 	if (error != cudaSuccess)
 		return tsw_cuda_fail(error, "cudaMallocAsync");
-	c->m.own = p;
+	c->m.own = *staging;
+	return TSW_OK;
+}
+
+/* The caller's, or what is taken for this call. */
+static tsw_status take_staging(struct call *c, const struct staging *given)
+{
+	void *p = NULL;
+
+	TRY(size_chunks(c, given->bytes));
+	if (given->memory)
+		TRY(check_staging(given->memory, &p));
+	else if (tsw_spread_ranks(&c->spread) > 1)
+		TRY(allocate_staging(c, &p));
 	c->m.in = p;
-	c->m.out = c->m.in + BUFFERS * c->chunk_bytes;
+	c->m.out = p ? c->m.in + BUFFERS * c->chunk_bytes : NULL;
 	return TSW_OK;
 }
 
@@ -182,37 +212,57 @@ static tsw_status queue_work(struct call *c)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-static tsw_status run(struct call *c, void *a, const tsw_dist *dist, size_t stage_bytes)
+static tsw_status run(struct call *c, void *a, const tsw_dist *dist, const struct staging *staging)
 {
-	const struct tsw_terms terms = tsw_terms_of(dist, c->elem_size, stage_bytes);
+	const struct tsw_terms terms = tsw_terms_of(dist, c->elem_size, staging->bytes);
 	tsw_status status;
 
 	/* Without streams nothing can be agreed. */
 	TRY(tsw_member_open(&c->m, BUFFERS, 1, 1));
 	status = check(c, a, dist);
 	if (status == TSW_OK)
-		status = take_staging(c, stage_bytes);
+		status = take_staging(c, staging);
 	TRY(tsw_nccl_agree(c->comm, (int)c->rank, status, &terms, c->m.copy[0]));
 	return c->spread.n ? queue_work(c) : TSW_OK;
+}
+
+static tsw_status transpose(struct call *c, void *a, const tsw_dist *dist,
+			    const struct staging *staging)
+{
+	int before, rank;
+	tsw_status status;
+
+	tsw_forget_failure();
+	if (!c->comm)
+		return tsw_fail(TSW_ERR_NULL, "comm is NULL");
+	TRY(tsw_cuda_usable());
+	TRY_NCCL(c->comm, ncclCommUserRank(c->comm, &rank));
+	TRY_NCCL(c->comm, ncclCommCuDevice(c->comm, &c->m.device));
+	c->rank = (uint32_t)rank;
+	TRY_CUDA(cudaGetDevice(&before));
+	TRY_CUDA(cudaSetDevice(c->m.device));
+	status = run(c, a, dist, staging);
+	tsw_member_close(&c->m, &status);
+	return ALSO_CUDA(status, cudaSetDevice(before));
 }
 
 tsw_status tsw_nccl_transpose(void *a, size_t ld, size_t elem_size, const tsw_dist *dist,
 			      size_t stage_bytes, ncclComm_t comm, tsw_stream stream)
 {
+	const struct staging staging = {.bytes = stage_bytes ? stage_bytes : DEFAULT_STAGE};
 	struct call c = {.comm = comm, .elem_size = elem_size, .m = {.caller = stream, .ld = ld}};
-	int before, rank;
-	tsw_status status;
 
-	tsw_forget_failure();
-	if (!comm)
-		return tsw_fail(TSW_ERR_NULL, "comm is NULL");
-	TRY(tsw_cuda_usable());
-	TRY_NCCL(comm, ncclCommUserRank(comm, &rank));
-	TRY_NCCL(comm, ncclCommCuDevice(comm, &c.m.device));
-	c.rank = (uint32_t)rank;
-	TRY_CUDA(cudaGetDevice(&before));
-	TRY_CUDA(cudaSetDevice(c.m.device));
-	status = run(&c, a, dist, stage_bytes);
-	tsw_member_close(&c.m, &status);
-	return ALSO_CUDA(status, cudaSetDevice(before));
+	return transpose(&c, a, dist, &staging);
+}
+
+tsw_status tsw_nccl_transpose_staged(void *a, size_t ld, size_t elem_size, const tsw_dist *dist,
+				     void *staging, size_t stage_bytes, ncclComm_t comm,
+				     tsw_stream stream)
+{
+	const struct staging given = {.memory = staging, .bytes = stage_bytes};
+	struct call c = {.comm = comm, .elem_size = elem_size, .m = {.caller = stream, .ld = ld}};
+
+	if (!staging)
+		return tsw_nccl_transpose(a, ld, elem_size, dist, stage_bytes, comm, stream);
+	return transpose(&c, a, dist, &given);
 }

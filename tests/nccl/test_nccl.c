@@ -38,6 +38,7 @@ struct rank {
 	size_t ld, elem_size, stage_bytes, bytes;
 	tsw_dist dist;
 	unsigned char *image;
+	void *staging; /* or NULL */
 	ncclComm_t comm;
 	int times;
 	tsw_status status;
@@ -57,8 +58,11 @@ static void *run(void *context)
 		error = cudaMemcpyAsync(r->a, r->image, r->bytes, cudaMemcpyHostToDevice, stream);
 	r->status = error == cudaSuccess ? TSW_OK : TSW_ERR_CUDA;
 	for (int i = 0; i < r->times && r->status == TSW_OK; i++)
-		r->status = tsw_nccl_transpose(r->a, r->ld, r->elem_size, &r->dist, r->stage_bytes,
-					       r->comm, stream);
+		r->status = r->staging ? tsw_nccl_transpose_staged(r->a, r->ld, r->elem_size,
+								   &r->dist, r->staging,
+								   r->stage_bytes, r->comm, stream)
+				       : tsw_nccl_transpose(r->a, r->ld, r->elem_size, &r->dist,
+							    r->stage_bytes, r->comm, stream);
 	strncpy(r->detail, tsw_last_error(), sizeof r->detail - 1);
 	if (error == cudaSuccess && r->bytes)
 		error = cudaMemcpyAsync(r->image, r->a, r->bytes, cudaMemcpyDeviceToHost, stream);
@@ -180,6 +184,62 @@ START_TEST(many_chunks)
 }
 END_TEST
 
+/* Memory of NCCL's that the communicators know, or plain memory that they do not. */
+static void check_given(struct tsw_layout l, size_t stage_bytes, int known)
+{
+	struct rig rig = rig_new(l, stage_bytes);
+	void *handle[MOST_RANKS];
+	const char *wrong;
+
+	for (int r = 0; r < rig.parts.count; r++) {
+		struct rank *const k = &rig.rank[r];
+
+		k->times = 3;
+		CUDA(cudaSetDevice(r));
+		if (known) {
+			ck_assert_int_eq(ncclMemAlloc(&k->staging, stage_bytes), ncclSuccess);
+			ck_assert_int_eq(
+				ncclCommRegister(k->comm, k->staging, stage_bytes, &handle[r]),
+				ncclSuccess);
+		} else {
+			CUDA(cudaMalloc(&k->staging, stage_bytes));
+		}
+	}
+	run_all(rig.rank, rig.parts.count);
+	for (int r = 0; r < rig.parts.count; r++)
+		tsw_require(rig.rank[r].status == TSW_OK, "%s, rank %d: %s", tsw_layout_text(&l), r,
+			    rig.rank[r].detail);
+	wrong = tsw_parts_wrong(&rig.parts);
+	tsw_require(!wrong, "%s, known %d: %s wrong", tsw_layout_text(&l), known, wrong);
+	for (int r = 0; r < rig.parts.count; r++) {
+		CUDA(cudaSetDevice(r));
+		if (known) {
+			ck_assert_int_eq(ncclCommDeregister(rig.rank[r].comm, handle[r]),
+					 ncclSuccess);
+			ck_assert_int_eq(ncclMemFree(rig.rank[r].staging), ncclSuccess);
+		} else {
+			CUDA(cudaFree(rig.rank[r].staging));
+		}
+	}
+	rig_free(&rig);
+}
+
+START_TEST(staging_of_the_callers)
+{
+	int ranks;
+
+	NEED_GPU();
+	ranks = ranks_there_are();
+	for (int known = 0; known < 2; known++) {
+		check_given((struct tsw_layout){6000, 6000, 3001, 1, ranks, 0, 0, 4, 0}, 4 << 20,
+			    known);
+		check_given((struct tsw_layout){2999, 64, 96, ranks, 1, ranks - 1, 0, 8, 1},
+			    32 << 20, known);
+		check_given((struct tsw_layout){401, 16, 24, 1, ranks, 0, 0, 3, 0}, 100000, known);
+	}
+}
+END_TEST
+
 /* All ranks end, each with a failure, and nothing has changed. */
 static void check_disagreement(struct rig *rig, const char *word)
 {
@@ -235,6 +295,7 @@ static Suite *nccl_suite(void)
 	tcase_add_test(tc, enough_devices);
 	tcase_add_test(tc, grids_layouts_and_widths);
 	tcase_add_test(tc, many_chunks);
+	tcase_add_test(tc, staging_of_the_callers);
 	tcase_add_test(tc, ranks_that_do_not_agree_all_fail);
 	suite_add_tcase(suite, tc);
 	return suite;
