@@ -106,7 +106,7 @@ for stage in "$@"; do
 		done
 		bench "odd-$grid" 60 --grid "$grid" --method auto,swap --n 150001 --reps 3
 		bench "small-$grid" 30 --grid "$grid" --method auto,swap --n 32768 --reps 7
-		bench "tiny-$grid" 30 --grid "$grid" --method auto,swap --n 8192 --reps 7
+		bench "tiny-$grid" 30 --grid "$grid" --method auto,copy --n 8192 --reps 7
 		bench "host-$grid" 60 --grid "$grid" --method host --n 65536 --reps 3
 		;;
 	nccl)
@@ -115,6 +115,7 @@ for stage in "$@"; do
 		fi
 		for grid in "${grids[@]}"; do
 			bench "nccl-$grid" 60 --grid "$grid" --method nccl --staging 268435456,1073741824 --reps 5
+			NCCL_MIN_P2P_NCHANNELS=64 bench "nccl-64-$grid" 60 --grid "$grid" --method nccl --staging 268435456,1073741824 --reps 5
 			bench "nccl-take-$grid" 60 --grid "$grid" --take --method nccl --staging 268435456,1073741824 --reps 5
 		done
 		;;
