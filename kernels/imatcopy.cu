@@ -22,7 +22,7 @@ static const struct {
 	const void *vector[3], *shifted[2], *stream[2], *rows;
 } types[] = {
 	{4,
-	 {ENTRY(vector_s), ENTRY(vector_s_small)},
+	 {ENTRY(vector_s), ENTRY(vector_s_small), ENTRY(vector_s_least)},
 	 {ENTRY(shifted_s_128), ENTRY(shifted_s_64)},
 	 {ENTRY(stream_s), ENTRY(stream_s_units)},
 	 ENTRY(rows_s)},
@@ -43,12 +43,12 @@ static const struct {
 	 {ENTRY(stream_z), ENTRY(stream_z_halves)},
 	 ENTRY(rows_z)},
 	{2,
-	 {ENTRY(vector_h), ENTRY(vector_h_small)},
+	 {ENTRY(vector_h), ENTRY(vector_h_small), ENTRY(vector_h_least)},
 	 {ENTRY(shifted_h_192), ENTRY(shifted_h_64)},
 	 {ENTRY(stream_h), ENTRY(stream_h_units)},
 	 ENTRY(rows_h)},
 	{2,
-	 {ENTRY(vector_b), ENTRY(vector_b_small)},
+	 {ENTRY(vector_b), ENTRY(vector_b_small), ENTRY(vector_b_least)},
 	 {ENTRY(shifted_b_192), ENTRY(shifted_b_64)},
 	 {ENTRY(stream_b), ENTRY(stream_b_units)},
 	 ENTRY(rows_b)},
@@ -62,7 +62,7 @@ int tsw_kernel_imatcopy(struct tsw_tiles *p, uint64_t count, int vectors, unsign
 
 	if (vectors) {
 		const struct tsw_kernel *const plain =
-			tsw_kernel_vector(size, shared_bytes, p->n, count);
+			tsw_kernel_vector(size, shared_bytes, p->n, count, 1);
 
 		if (!plain)
 			return 0;

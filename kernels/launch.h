@@ -24,9 +24,10 @@ const struct tsw_kernel *tsw_kernel_tile33(unsigned unit);
 
 /* The 16-byte vector kernel for elements of 1, 2, 4, 8 or 16 bytes whose rows all begin at a
  * multiple of 16 bytes, in the largest form that needs at most `shared_bytes` a block and makes
- * enough blocks of `count` matrices of side n; NULL if none fits. */
+ * enough blocks of `count` matrices of side n; NULL if none fits.  `aligned`: the matrices are
+ * known to begin at such multiples.  Its parameter wants a p->group. */
 const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_bytes, uint64_t n,
-					   uint64_t count);
+					   uint64_t count, int aligned);
 
 /* The kernel for rows of any alignment: `count` matrices as p->n and p->units say, of units of 1,
  * 2, 4, 8 or 16 bytes at addresses that are multiples of the unit; tiles as large as `shared_bytes`
@@ -47,7 +48,8 @@ int tsw_kernel_stream(struct tsw_chunks *p, unsigned unit, unsigned shared_bytes
 
 /* The kernel that transposes `count` matrices and applies p->epilogue, whose type is the element's,
  * on the way out: by vectors if rows begin at multiples of 16 bytes and the caller says so, else as
- * the shifted kernel.  Fills in *kernel, p->units, p->side and p->group.  0 if it cannot serve. */
+ * the shifted kernel.  Fills in *kernel, p->units and, of the shifted kernel, p->side and p->group.
+ * 0 if it cannot serve. */
 int tsw_kernel_imatcopy(struct tsw_tiles *p, uint64_t count, int vectors, unsigned shared_bytes,
 			struct tsw_kernel *kernel);
 

@@ -24,6 +24,10 @@
  * column; VECTOR_GROUPED takes p.group columns together.  Things of the memory, not of the kernel
  * (docs/PERFORMANCE.md).
  *
+ * VECTOR_EXACT is for matrices that begin at multiples of 16, with n a multiple of V: every block lies
+ * within the window or past it, and what goes element by element is not there.  It is what one
+ * small matrix waits for.
+ *
  * VECTOR_SPLIT = 1 gives each tile of the pair to one half of the block, where both halves of the
  * registers would be too many.  Included once per width; VECTOR_UNIT is the element, or
  * half of it for 16 bytes, which an array of pointers may put at a multiple of 8.  VECTOR_FINISH,
@@ -49,6 +53,12 @@
 #define VECTOR_PAIR(p, k) tsw_pair_at(k)
 #endif
 
+#ifdef VECTOR_EXACT
+#define VECTOR_WITHIN(q, b) 1 /* all rows of a whole block */
+#else
+#define VECTOR_WITHIN(q, b) ((q) < (b).rows)
+#endif
+
 #ifdef VECTOR_FINISH
 #define VECTOR_OUT(p, v) VECTOR_PASTE(VECTOR_FINISH, _vector)(&(p)->epilogue, v)
 #if VECTOR_WIDTH < 16
@@ -64,7 +74,7 @@
 /* Vector y of row x of a transposed tile. */
 static inline __device__ uint4 *VECTOR_NAME(_at)(uint4 *tile, uint32_t x, uint32_t y)
 {
-	return tile + x * VECTOR_ROW + (y ^ (x / VECTOR_V & 7));
+	return tile + x * VECTOR_ROW + (y ^ (x / VECTOR_V & (VECTOR_ROW - 1) & 7));
 }
 
 /* Element e of row x of a transposed tile, its units. */
@@ -88,9 +98,15 @@ static inline __device__ struct VECTOR_NAME(_block)
 
 	b.pitch = p->ld * VECTOR_WIDTH;
 	b.a = a + row * b.pitch + col * VECTOR_WIDTH;
+#ifdef VECTOR_EXACT
+	b.rows = row < p->n ? VECTOR_V : 0;
+	b.cols = col < p->n ? VECTOR_V : 0;
+	b.whole = b.rows && b.cols;
+#else
 	b.rows = row >= p->n ? 0 : p->n - row < VECTOR_V ? (uint32_t)(p->n - row) : VECTOR_V;
 	b.cols = col >= p->n ? 0 : p->n - col < VECTOR_V ? (uint32_t)(p->n - col) : VECTOR_V;
 	b.whole = b.cols == VECTOR_V && (uintptr_t)a % 16 == 0;
+#endif
 	return b;
 }
 
@@ -100,7 +116,7 @@ static inline __device__ void VECTOR_NAME(_load)(struct VECTOR_NAME(_block) b, u
 
 #pragma unroll
 	for (uint32_t q = 0; q < VECTOR_V; q++)
-		v[q] = b.whole && q < b.rows ? tsw_load_vector(b.a + q * b.pitch, policy)
+		v[q] = b.whole && VECTOR_WITHIN(q, b) ? tsw_load_vector(b.a + q * b.pitch, policy)
 					     : make_uint4(0, 0, 0, 0);
 }
 
@@ -115,6 +131,7 @@ static inline __device__ void VECTOR_NAME(_put)(struct VECTOR_NAME(_block) b, ui
 			*VECTOR_NAME(_at)(tile, j * VECTOR_V + q, i) = v[q];
 		return;
 	}
+#ifndef VECTOR_EXACT
 	for (uint32_t q = 0; q < b.rows; q++)
 		for (uint32_t u = 0; u < b.cols * VECTOR_UNITS; u++) {
 			VECTOR_UNIT *const cell = VECTOR_NAME(_cell)(
@@ -122,6 +139,7 @@ static inline __device__ void VECTOR_NAME(_put)(struct VECTOR_NAME(_block) b, ui
 
 			cell[u % VECTOR_UNITS] = ((const VECTOR_UNIT *)(b.a + q * b.pitch))[u];
 		}
+#endif
 }
 
 /* Writes the block from a transposed tile. */
@@ -132,11 +150,12 @@ static inline __device__ void VECTOR_NAME(_store)(const struct tsw_tiles *p,
 	if (b.whole) {
 #pragma unroll
 		for (uint32_t q = 0; q < VECTOR_V; q++)
-			if (q < b.rows)
+			if (VECTOR_WITHIN(q, b))
 				*(uint4 *)(b.a + q * b.pitch) =
 					VECTOR_OUT(p, *VECTOR_NAME(_at)(tile, i * VECTOR_V + q, j));
 		return;
 	}
+#ifndef VECTOR_EXACT
 	for (uint32_t q = 0; q < b.rows; q++)
 		for (uint32_t u = 0; u < b.cols * VECTOR_UNITS; u++) {
 			const VECTOR_UNIT *const cell = VECTOR_NAME(_cell)(
@@ -145,6 +164,7 @@ static inline __device__ void VECTOR_NAME(_store)(const struct tsw_tiles *p,
 			((VECTOR_UNIT *)(b.a + q * b.pitch))[u] =
 				VECTOR_OUT_UNIT(p, cell[u % VECTOR_UNITS]);
 		}
+#endif
 }
 
 /* An sm_75 multiprocessor has shared memory for two blocks of the large forms. */
@@ -219,6 +239,8 @@ __global__ void __launch_bounds__(VECTOR_THREADS *(1 + VECTOR_SPLIT), VECTOR_MIN
 #undef VECTOR_PAIR
 #undef VECTOR_ALONG_ROWS
 #undef VECTOR_GROUPED
+#undef VECTOR_EXACT
+#undef VECTOR_WITHIN
 #undef VECTOR_OUT
 #undef VECTOR_OUT_UNIT
 #undef VECTOR_UNIT

@@ -1,6 +1,6 @@
 /* The forms of the vector kernel, a large and a small one for each width; the small ones, in
- * 128-byte rows, are for small matrices and where a block may not have so much shared memory.  One
- * more is for 8-byte matrices so small that all that counts is how soon a block is done.
+ * 128-byte rows, are for small matrices and where a block may not have so much shared memory.  The
+ * least one is for matrices so small that all that counts is how soon a block is done.
  * VECTOR_BLOCKS, blocks of one multiprocessor, is what registers and shared memory were balanced
  * for on an H200.
  *
@@ -28,12 +28,22 @@
 #define VECTOR_BLOCKS 4
 #define VECTOR_KERNEL VECTOR_NAMED(1, _small)
 #include "vector.cuh"
+
+#define VECTOR_UNIT uint8_t
+#define VECTOR_WIDTH 1
+#define VECTOR_ROW 4
+#define VECTOR_EXACT
+#define VECTOR_SPLIT 1
+#define VECTOR_BLOCKS 16
+#define VECTOR_KERNEL VECTOR_NAMED(1, _least)
+#include "vector.cuh"
 #endif
 
 #if VECTOR_ONLY == 0 || VECTOR_ONLY == 2
 #define VECTOR_UNIT uint16_t
 #define VECTOR_WIDTH 2
 #define VECTOR_ROW 16
+#define VECTOR_GROUPED
 #define VECTOR_SPLIT 0
 #define VECTOR_BLOCKS 2
 #define VECTOR_KERNEL VECTOR_NAMED(2, )
@@ -46,12 +56,22 @@
 #define VECTOR_BLOCKS 6
 #define VECTOR_KERNEL VECTOR_NAMED(2, _small)
 #include "vector.cuh"
+
+#define VECTOR_UNIT uint16_t
+#define VECTOR_WIDTH 2
+#define VECTOR_ROW 8
+#define VECTOR_EXACT
+#define VECTOR_SPLIT 1
+#define VECTOR_BLOCKS 6
+#define VECTOR_KERNEL VECTOR_NAMED(2, _least)
+#include "vector.cuh"
 #endif
 
 #if VECTOR_ONLY == 0 || VECTOR_ONLY == 4
 #define VECTOR_UNIT uint32_t
 #define VECTOR_WIDTH 4
 #define VECTOR_ROW 16
+#define VECTOR_GROUPED
 #define VECTOR_SPLIT 0
 #define VECTOR_BLOCKS 4
 #define VECTOR_KERNEL VECTOR_NAMED(4, )
@@ -63,6 +83,15 @@
 #define VECTOR_SPLIT 1
 #define VECTOR_BLOCKS 8
 #define VECTOR_KERNEL VECTOR_NAMED(4, _small)
+#include "vector.cuh"
+
+#define VECTOR_UNIT uint32_t
+#define VECTOR_WIDTH 4
+#define VECTOR_ROW 8
+#define VECTOR_EXACT
+#define VECTOR_SPLIT 1
+#define VECTOR_BLOCKS 8
+#define VECTOR_KERNEL VECTOR_NAMED(4, _least)
 #include "vector.cuh"
 #endif
 
@@ -87,6 +116,7 @@
 #define VECTOR_UNIT uint64_t
 #define VECTOR_WIDTH 8
 #define VECTOR_ROW 8
+#define VECTOR_EXACT
 #define VECTOR_SPLIT 1
 #define VECTOR_BLOCKS 10
 #define VECTOR_KERNEL VECTOR_NAMED(8, _least)

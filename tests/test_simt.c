@@ -21,7 +21,7 @@ static const struct subject {
 	unsigned unit;	       /* of tile33 and shifted */
 	unsigned shared_bytes; /* that the kernel may use; little of it makes small tiles */
 	size_t alignment;      /* of every row */
-	int alone;	       /* vector: the form for one small matrix */
+	int alone;	       /* vector: 1 the form for a small matrix, 2 the least one */
 } subjects[] = {
 	{"tile33", 1, 1, 0, 1},		  {"tile33", 2, 2, 0, 2},
 	{"tile33", 4, 4, 0, 4},		  {"tile33", 8, 8, 0, 8},
@@ -34,6 +34,8 @@ static const struct subject {
 	{"vector", 8, 8, 1 << 20, 16},	  {"vector", 16, 16, 1 << 20, 16},
 	{"vector", 1, 1, 1 << 20, 16, 1}, {"vector", 2, 2, 1 << 20, 16, 1},
 	{"vector", 4, 4, 1 << 20, 16, 1}, {"vector", 8, 8, 1 << 20, 16, 1},
+	{"vector", 1, 1, 1 << 20, 16, 2}, {"vector", 2, 2, 1 << 20, 16, 2},
+	{"vector", 4, 4, 1 << 20, 16, 2}, {"vector", 8, 8, 1 << 20, 16, 2},
 	{"vector", 8, 8, 12000, 16},	  {"vector", 16, 16, 1 << 20, 16, 1},
 	{"shifted", 2, 2, 1 << 20, 2},	  {"shifted", 2, 2, 60000, 2},
 	{"shifted", 4, 4, 60000, 4},	  {"shifted", 4, 4, 1 << 20, 4},
@@ -81,9 +83,11 @@ static struct tsw_kernel kernel_of(const struct subject *s, struct tsw_tiles *p,
 	else if (!strcmp(s->name, "realigned"))
 		tsw_kernel_realigned(p, count, (unsigned)s->elem_size, s->shared_bytes, &kernel);
 	else if (!strcmp(s->name, "vector"))
-		/* Or as for many matrices, the largest form that fits. */
+		/* Or as for many matrices, the largest form that fits.  The least form serves
+		 * whole vectors only. */
 		fixed = tsw_kernel_vector((unsigned)s->elem_size, s->shared_bytes,
-					  s->alone ? 1 : p->n, s->alone ? 1 : 1000);
+					  s->alone ? (p->n % 16 ? 1 : 16) : p->n,
+					  s->alone ? 1 : 1000, s->alone == 2 && !p->array);
 	else
 		fixed = tsw_kernel_tile33(s->unit);
 	if (fixed)
@@ -251,6 +255,8 @@ START_TEST(shapes_around_a_tile)
 	for (size_t n = tile - 1; n <= tile + 1; n++)
 		check_side(subject, n, 0, n % 3);
 	check_side(subject, 2 * tile + 3, 2, 5);
+	if (subject->alone == 2)
+		check_side(subject, 2 * tile + 16, 16, 6);
 }
 END_TEST
 
@@ -462,11 +468,12 @@ START_TEST(the_vector_kernel_that_fits_is_taken)
 		int served = elem_size && elem_size <= 16 && (elem_size & (elem_size - 1)) == 0;
 		unsigned before = 0;
 
-		ck_assert_ptr_null(tsw_kernel_vector(elem_size, 0, 5000, 1));
-		ck_assert_int_eq(tsw_kernel_vector(elem_size, 48 << 10, 5000, 1) != NULL, served);
+		ck_assert_ptr_null(tsw_kernel_vector(elem_size, 0, 5000, 1, 1));
+		ck_assert_int_eq(tsw_kernel_vector(elem_size, 48 << 10, 5000, 1, 1) != NULL,
+				 served);
 		for (unsigned most = 1 << 10; served && most <= 1 << 20; most *= 2) {
 			const struct tsw_kernel *kernel =
-				tsw_kernel_vector(elem_size, most, 5000, 1000);
+				tsw_kernel_vector(elem_size, most, 5000, 1000, 1);
 
 			if (!kernel)
 				continue;

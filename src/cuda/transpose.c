@@ -107,7 +107,7 @@ static const struct tsw_kernel *vector_of(const struct job *job)
 
 	return elem_size > 16 ? NULL
 			      : tsw_kernel_vector((unsigned)elem_size, job->shared_bytes, job->m->n,
-						  job->m->count);
+						  job->m->count, !job->m->array);
 }
 
 /* The kernel needs rows that begin at multiples of 16; where an array of pointers leads, it looks
@@ -118,27 +118,30 @@ static int serves_vector(const struct job *job)
 }
 
 /* What memory likes is rows of tiles that begin at multiples of 256 bytes, or 128.  Where they do
- * not, elements of 4, 8 and 16 bytes do better by `shifted`, once rows are too long for L2 to bring
- * the pieces of a line together; those of 1 byte where columns of tiles are walked several at a
- * time (docs/PERFORMANCE.md). */
-#define VECTOR_SHORT_ROW(width) ((width) < 8 ? 64u << 10 : (width) < 16 ? 44u << 10 : 36u << 10)
-
+ * not, columns of tiles are walked several at a time; elements of 8 and 16 bytes do better by
+ * `shifted`, once rows are too long for L2 to bring the pieces of a line together
+ * (docs/PERFORMANCE.md). */
 #define VECTOR_GROUP 8
+#define VECTOR_SHORT_ROW(width) ((width) < 16 ? 44u << 10 : 36u << 10)
+
+static uint32_t vector_group(const struct job *job)
+{
+	return rows_begin_at(job, 128) ? 1 : VECTOR_GROUP;
+}
 
 static int prefers_vector(const struct job *job)
 {
-	const struct tsw_matrices *m = job->m;
-	const size_t width = m->elem_size;
+	const size_t width = job->m->elem_size, pitch = job->m->ld * width;
 
 	return serves_vector(job) &&
-	       (width < 4 || rows_begin_at(job, 128) || m->ld * width <= VECTOR_SHORT_ROW(width));
+	       (width < 8 || rows_begin_at(job, 128) || pitch <= VECTOR_SHORT_ROW(width));
 }
 
 static tsw_status launch_vector(const struct job *job)
 {
 	struct tsw_tiles p = tiles_of(job, (unsigned)job->m->elem_size);
 
-	p.group = rows_begin_at(job, 256) ? 1 : VECTOR_GROUP;
+	p.group = vector_group(job);
 	return launch_pairs(job, vector_of(job), &p);
 }
 
@@ -367,6 +370,7 @@ tsw_status tsw_cuda_imatcopy(const struct tsw_matrices *m, const struct tsw_epil
 	if (!e->transposes || e->kind == TSW_ZERO || m->n == 1)
 		return finish_rows(&job, &p);
 	TRY(tsw_cuda_shared_bytes(&job.shared_bytes));
+	p.group = vector_group(&job);
 	if (prefers_stream(&job))
 		return finish_stream(&job, e);
 	if (!tsw_kernel_imatcopy(&p, m->count, prefers_vector(&job), job.shared_bytes, &kernel))
