@@ -37,11 +37,11 @@ static inline __device__ void tsw_let_successor_start(void)
 #endif
 }
 
-/* Where tile number t begins, tiles being `side` wide.  Sides are multiples of 8, and the compiler
+/* Where tile number t begins, tiles being `side` wide.  Sides are multiples of 32, and the compiler
  * had better know: it saves the registers that hold the low bits of addresses. */
 static inline __device__ uint64_t tsw_tile_begin(uint32_t t, uint32_t side)
 {
-	return (uint64_t)(t * (side / 8)) * 8;
+	return (uint64_t)(t * (side / 32)) * 32;
 }
 
 /* ---- 16-byte vectors ------------------------------------------------------------------------- */

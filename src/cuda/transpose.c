@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "../../kernels/side.h"
 #include "../tilepair.h"
 
 /* ---- the kernels, and what each serves ------------------------------------------------------- */
@@ -89,6 +90,17 @@ static int serves_tile33(const struct job *job)
 	return 1;
 }
 
+/* On rows that begin anywhere it is ahead while there are so few tile pairs: the others, in larger
+ * tiles, leave multiprocessors idle. */
+static int prefers_tile33(const struct job *job)
+{
+	static const uint16_t most[] = {[1] = 448, [2] = 1280, [3] = 96, [4] = 256, [6] = 224};
+	const struct tsw_matrices *m = job->m;
+
+	return m->elem_size < sizeof most / sizeof *most && most[m->elem_size] &&
+	       !tsw_busy(m->n, m->count, 32, most[m->elem_size]);
+}
+
 static tsw_status launch_tile33(const struct job *job)
 {
 	const size_t width = job->m->elem_size;
@@ -121,12 +133,17 @@ static int serves_vector(const struct job *job)
  * not, columns of tiles are walked several at a time; elements of 8 and 16 bytes do better by
  * `shifted`, once rows are too long for L2 to bring the pieces of a line together
  * (docs/PERFORMANCE.md). */
-#define VECTOR_GROUP 8
 #define VECTOR_SHORT_ROW(width) ((width) < 16 ? 44u << 10 : 36u << 10)
+
+/* Rows that long L2 does not bring together by itself, but those of bytes neither when short. */
+#define VECTOR_GROUP 8
+#define VECTOR_GROUP_ROW(width) ((width) < 2 ? 0u : 32u << 10)
 
 static uint32_t vector_group(const struct job *job)
 {
-	return rows_begin_at(job, 128) ? 1 : VECTOR_GROUP;
+	const size_t width = job->m->elem_size, pitch = job->m->ld * width;
+
+	return rows_begin_at(job, 128) || pitch <= VECTOR_GROUP_ROW(width) ? 1 : VECTOR_GROUP;
 }
 
 static int prefers_vector(const struct job *job)
@@ -192,11 +209,6 @@ static int serves_realigned(const struct job *job)
 	return prepare_realigned(job, &kernel, &p);
 }
 
-static int prefers_realigned(const struct job *job)
-{
-	return serves_realigned(job);
-}
-
 static tsw_status launch_realigned(const struct job *job)
 {
 	struct tsw_kernel kernel;
@@ -244,28 +256,43 @@ static int serves_stream(const struct job *job)
 	return prepare_stream(job, &kernel, &p);
 }
 
-/* Up to these sides it is ahead of the others: where ld = n, and with gaps between the rows, which
- * it writes element by element.  A chunk is one block's, so matrices that others would spread over
- * many blocks must be enough to keep a large GPU busy. */
-#define STREAM_SIDE 128
+/* Up to these sides and sizes it is ahead of the others: where ld = n, and with gaps between the
+ * rows, which it writes element by element.  A chunk is one block's, so matrices that others would
+ * spread over many blocks must be enough to keep a large GPU busy; where they are not, only small
+ * ones, and smaller ones yet if `vector` has whole vectors of them. */
+#define STREAM_SIDE(width) ((width) <= 8 ? 180u : 128u)
 #define STREAM_SIDE_GAPS 48
-#define STREAM_MATRIX_BYTES (64u << 10)
-#define STREAM_ALONE 32
+#define STREAM_MATRIX_BYTES(width) ((width) <= 8 ? 136u << 10 : 64u << 10)
 #define STREAM_CHUNKS 264
+#define STREAM_ALONE_SIDE(dense, width) ((dense) && (width) <= 8 ? 48u : 32u)
+#define STREAM_ALONE_BYTES (3u << 10)
+/* Of an array of pointers, those that `vector` would make one tile. */
+#define STREAM_ARRAY_BYTES (8u << 10)
+
+/* Where a matrix is cut into whole tiles, `vector` is ahead. */
+static int whole_tiles(const struct job *job)
+{
+	const size_t row = job->m->n * job->m->elem_size;
+
+	return prefers_vector(job) && (row % 256 == 0 || (row % 128 == 0 && row > 512)) &&
+	       !(job->m->array && job->m->n * row <= STREAM_ARRAY_BYTES);
+}
 
 static int prefers_stream(const struct job *job)
 {
 	const struct tsw_matrices *m = job->m;
-	const size_t most = m->ld == m->n ? STREAM_SIDE : STREAM_SIDE_GAPS;
+	const int dense = m->ld == m->n;
+	const size_t bytes = m->n * m->n * m->elem_size;
 	struct tsw_kernel kernel;
 	struct tsw_chunks p;
 
-	/* Where a matrix is cut into whole tiles of rows of 256 bytes, `vector` is ahead. */
-	if (prefers_vector(job) && m->n * m->elem_size % 256 == 0)
+	if (m->n > (dense ? STREAM_SIDE(m->elem_size) : STREAM_SIDE_GAPS) ||
+	    bytes > STREAM_MATRIX_BYTES(m->elem_size) || whole_tiles(job) ||
+	    !prepare_stream(job, &kernel, &p))
 		return 0;
-	return m->n <= most && prepare_stream(job, &kernel, &p) &&
-	       m->n * m->n * m->elem_size <= STREAM_MATRIX_BYTES &&
-	       (m->n <= STREAM_ALONE || chunks_of(&p) >= STREAM_CHUNKS);
+	return chunks_of(&p) >= STREAM_CHUNKS ||
+	       (m->n <= STREAM_ALONE_SIDE(dense, m->elem_size) &&
+		(bytes <= STREAM_ALONE_BYTES || m->array || !prefers_vector(job)));
 }
 
 static tsw_status launch_stream(const struct job *job)
@@ -277,7 +304,7 @@ static tsw_status launch_stream(const struct job *job)
 	return launch_all(job, &kernel, &p, &p.first, chunks_of(&p));
 }
 
-/* The table: the first kernel that prefers a job is the library's choice. */
+/* The table: the first kernel that prefers a job is the library's choice; tile33, if none does. */
 static const struct choice {
 	const char *name;
 	int (*prefers)(const struct job *job);
@@ -286,9 +313,9 @@ static const struct choice {
 } choices[] = {
 	{"stream", prefers_stream, serves_stream, launch_stream},
 	{"vector", prefers_vector, serves_vector, launch_vector},
-	{"realigned", prefers_realigned, serves_realigned, launch_realigned},
+	{"tile33", prefers_tile33, serves_tile33, launch_tile33},
+	{"realigned", serves_realigned, serves_realigned, launch_realigned},
 	{"shifted", serves_shifted, serves_shifted, launch_shifted},
-	{"tile33", serves_tile33, serves_tile33, launch_tile33},
 };
 
 #define CHOICES (sizeof choices / sizeof *choices)
@@ -314,6 +341,8 @@ static tsw_status transpose_by(const char *kernel, const struct tsw_matrices *m,
 		if (kernel ? strcmp(kernel, choices[i].name) == 0 && choices[i].serves(&job)
 			   : choices[i].prefers(&job))
 			return choices[i].launch(&job);
+	if (!kernel)
+		return launch_tile33(&job);
 	return tsw_fail(TSW_ERR_UNSUPPORTED,
 			"kernel %s does not serve n = %zu, elem_size = %zu here", kernel, m->n,
 			m->elem_size);
