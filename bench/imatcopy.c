@@ -38,7 +38,7 @@ const void *bench_imatcopy_alpha(const struct bench_imatcopy *x, float room[2])
 struct checking {
 	struct bench_set *set;
 	const struct bench_imatcopy *x;
-	const char *rows; /* from element (first, 0) of matrix b on */
+	const char *rows;   /* from element (first, 0) of matrix b on */
 	size_t b, matrices; /* several, or some rows of one */
 	size_t first, end;
 	uint64_t wrong;
@@ -145,8 +145,8 @@ static void check_part(void *context, size_t part, size_t parts)
 	bench_share(chunk->matrices * each, 1, part, parts, &first, &end);
 	for (size_t at = first; at < end; at++) {
 		const size_t r = chunk->first + at % each;
-		const char *const row = chunk->rows +
-					(at / each * s->stride + at % each * s->ld) * s->elem_size;
+		const char *const row =
+			chunk->rows + (at / each * s->stride + at % each * s->ld) * s->elem_size;
 		/* Padding belongs to the row before it; side by side it is other matrices'. */
 		const size_t cols = r + 1 < s->n && s->count == 1 ? s->ld : s->n;
 
