@@ -24,8 +24,8 @@
  * column; VECTOR_GROUPED takes p.group columns together.  Things of the memory, not of the kernel
  * (docs/PERFORMANCE.md).
  *
- * VECTOR_EXACT is for matrices that begin at multiples of 16, with n a multiple of V: every block lies
- * within the window or past it, and what goes element by element is not there.  It is what one
+ * VECTOR_EXACT is for matrices that begin at multiples of 16, with n a multiple of V: every block
+ * lies within the window or past it, and what goes element by element is not there.  It is what one
  * small matrix waits for.
  *
  * VECTOR_SPLIT = 1 gives each tile of the pair to one half of the block, where both halves of the
@@ -117,7 +117,7 @@ static inline __device__ void VECTOR_NAME(_load)(struct VECTOR_NAME(_block) b, u
 #pragma unroll
 	for (uint32_t q = 0; q < VECTOR_V; q++)
 		v[q] = b.whole && VECTOR_WITHIN(q, b) ? tsw_load_vector(b.a + q * b.pitch, policy)
-					     : make_uint4(0, 0, 0, 0);
+						      : make_uint4(0, 0, 0, 0);
 }
 
 /* Puts the block, block row i, vector column j of its tile, into the transposed tile. */
