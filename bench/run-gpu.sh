@@ -74,7 +74,7 @@ else
 	gpu largest --n 180224 --elem-size 4
 	gpu largest --n 130048 --elem-size 8
 	gpu power-of-two --n 16320,16384,16448,32704,32768,32832 --elem-size 1,2,4,8
-	gpu odd --kernels --peers --n 1025,2049,4097,8193,16385,24577,32769,49153,65537 \
+	gpu odd --kernels --peers --n 257,513,1025,2049,4097,8193,16385,24577,32769,49153,65537 \
 		--elem-size 1,2,4,8
 	gpu odd --kernels --peers --n 100001 --elem-size 4
 	gpu odd-ld --kernels --n 32768 --ld +1 --elem-size 1,2,4,8
@@ -88,10 +88,12 @@ else
 	gpu batch --kernels --n 32,64,128,256,512,1024 --elem-size 2,4,8 --fill 4000000000
 	gpu batch-array --kernels --n 32,64,128,256,512,1024 --elem-size 2,4,8 --fill 4000000000 \
 		--array
-	gpu batch-odd --n 33,65,100,257,1000 --elem-size 4 --fill 4000000000
+	gpu batch-odd --kernels --n 33,65,100,129,180,257,1000 --elem-size 1,2,4,8 --fill 4000000000
 	gpu tiny --n 2,3,4,5,6,7,8,10,12,14,16 --elem-size 4,8 --fill 4000000000
 	gpu tiny-strided --n 2,4,8,16 --elem-size 4,8 --fill 4000000000 --stride +4
-	gpu graph --kernels --graph --n 32,64,128,256,512,1024,2048 --elem-size 4,8
+	gpu graph --kernels --graph --n 16,32,48,64,80,112,128,256,512,1024,2048 --elem-size 1,2,4,8
+	gpu unaligned --kernels --n 4004,16400,32784,32800 --elem-size 2,4
+	gpu unaligned --kernels --n 16386 --elem-size 8
 	gpu pattern --pattern --n 32768,33280,32769 --elem-size 4
 	gpu pattern --pattern --n 24576,24577 --elem-size 8
 	gpu pattern --pattern --n 49152,49153 --elem-size 2
