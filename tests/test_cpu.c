@@ -43,8 +43,16 @@ static const struct tsw_microkernel *real_kernel(size_t width, int which)
 	return now->real->kernel[width];
 }
 
+/* Strips in the order in which a single thread does them. */
+static struct {
+	struct tsw_strip strip[128];
+	size_t count;
+} done;
+
 static void count_swap(const struct tsw_strip *s)
 {
+	if (done.count < COUNT_OF(done.strip))
+		done.strip[done.count++] = *s;
 	real_kernel(s->width, SWAP)->swap(s);
 }
 
@@ -253,6 +261,45 @@ START_TEST(every_offset)
 		check_plan(isa, (struct tsw_shape){n, n, width}, offset, orders[(offset + 1) % 3],
 			   1 + offset % 3, 2, TSW_FLUSH_RIGHT);
 	}
+}
+END_TEST
+
+/* The column of tiles, four blocks each, that a strip is in. */
+static size_t column_of(const struct tsw_strip *s, const unsigned char *base)
+{
+	return (size_t)(s->a - base) % s->sa / 256;
+}
+
+/* Where rows collide: tile a two strips before its turn, tile b while the pair before it is
+ * swapped, both row by row and to the ends of the rows; across a tile on the diagonal nothing is
+ * promised. */
+START_TEST(what_collides_is_fetched_late)
+{
+	enum { TILE = 4, TILES = 5 };
+	const struct tsw_isa *isa = case_isa(_i * PER_ISA);
+	struct tsw_shape s = {TILES * 64, 1024, 4};
+	struct specimen x = specimen(isa, s, 0, TSW_FLUSH_LEFT);
+	struct tsw_matrices m = matrices(&x);
+	struct tsw_plan p = plan_as_if_large(&m, isa, TSW_ROWS, TILE);
+	size_t compared = 0;
+
+	done.count = 0;
+	run_in_parts(&p, &m, 1);
+	ck_assert_uint_eq(done.count, TILES * (TILES - 1) / 2 * TILE);
+	for (size_t k = 0; k + TILE < done.count; k++) {
+		const struct tsw_strip *at = &done.strip[k], *soon = at + 2, *next = at + TILE;
+
+		ck_assert(at->next_a && at->next_b && at->colliding);
+		ck_assert_uint_eq(at->lines, 4);
+		if (column_of(at, x.a) == column_of(soon, x.a))
+			ck_assert_ptr_eq(at->next_a, soon->a);
+		if (column_of(at, x.a) != column_of(next, x.a))
+			continue;
+		ck_assert_ptr_eq(at->next_b, next->b + k % TILE * (16 * at->sb - 64));
+		compared++;
+	}
+	ck_assert_uint_gt(compared, TILE * TILES);
+	finish(&x, "strips recorded");
 }
 END_TEST
 
@@ -592,6 +639,7 @@ static Suite *cpu_suite(void)
 	tcase_add_loop_test(shapes, sides_around_edges, 0, cases);
 	tcase_add_loop_test(shapes, every_small_side, 0, cases);
 	tcase_add_loop_test(shapes, every_offset, 0, cases);
+	tcase_add_loop_test(shapes, what_collides_is_fetched_late, 0, (int)isa_count);
 	tcase_add_loop_test(shapes, unmapped_padding, 0, cases);
 	tcase_add_loop_test(shapes, large_as_planned, 0, cases);
 	tcase_add_loop_test(shapes, alone_as_planned, 0, cases);

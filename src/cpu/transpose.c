@@ -16,6 +16,9 @@
 /* Below this many bytes a thread is not worth waking. */
 #define BYTES_PER_THREAD (512u << 10)
 
+/* Strips that rows which collide are fetched ahead. */
+#define LEAD 2
+
 /* Bytes of small matrices that are turned, then finished. */
 #define HANDFUL (8u << 10)
 
@@ -97,11 +100,11 @@ static void finish(const struct tsw_plan *p, unsigned char *a, size_t stride, si
 		p->isa->finish(p->finish, a, stride, rows, cols * p->width);
 }
 
-/* The strip of blocks that begins at block (r, c) of tile a and (c, r) of tile b, with the same
- * blocks of `next`. */
+/* The strip of blocks that begins at block (r, c) of tile a and (c, r) of tile b, while what lies
+ * at next_a and next_b, not NULL if that is not, is fetched. */
 static void swap_strip(const struct tsw_plan *p, const struct tiles *t, size_t r, size_t c,
-		       size_t count, int diagonal, const struct tiles *next, size_t next_r,
-		       size_t next_c)
+		       size_t count, int diagonal, const unsigned char *next_a,
+		       const unsigned char *next_b)
 {
 	size_t down = p->block * t->stride, right = p->block * p->width;
 	struct tsw_strip s = {.a = t->a + r * down + c * right,
@@ -110,19 +113,14 @@ static void swap_strip(const struct tsw_plan *p, const struct tiles *t, size_t r
 			      .sb = t->stride,
 			      .step_a = diagonal ? down + right : right,
 			      .step_b = diagonal ? down + right : down,
+			      .next_a = next_a,
+			      .next_b = next_b,
 			      .count = count,
+			      .lines = next_a && !diagonal ? row_lines(p, count * right) : 0,
 			      .width = p->width,
-			      .colliding = p->colliding && next,
+			      .colliding = p->colliding && next_a,
 			      .finish = p->finish};
 
-	if (next) {
-		s.next_a = next->a + next_r * down + next_c * right;
-		s.next_b = next->b + next_c * down + next_r * right;
-		if (!diagonal) {
-			s.next_b = next->b + next_r * down;
-			s.lines = row_lines(p, count * right);
-		}
-	}
 	if (count)
 		p->kernel->swap(&s);
 }
@@ -157,13 +155,32 @@ static void swap_edges(const struct tsw_plan *p, const struct tiles *t)
 				  t->cols - c < block ? t->cols - c : block);
 }
 
+/* Tile b of the next pair lies beside b as a rule and is fetched while this pair is swapped.  Tile
+ * a of it lies below a: where rows collide, both want the same sets of the second-level cache, so
+ * of that one no more is fetched than the next LEAD strips need. */
 static void swap_by_rows(const struct tsw_plan *p, const struct tiles *t, const struct tiles *next)
 {
-	size_t rows = t->rows / p->block, cols = t->cols / p->block;
+	size_t rows = t->rows / p->block, cols = t->cols / p->block, down = p->block * t->stride;
+	size_t lead = p->colliding && rows > LEAD ? LEAD : rows;
 
-	for (size_t r = 0; r < rows; r++)
-		swap_strip(p, t, r, 0, cols, 0, next, r, 0);
+	for (size_t r = 0; r < rows; r++) {
+		const unsigned char *next_a = NULL, *next_b = NULL;
+
+		if (next) {
+			next_a = r + lead < rows ? t->a + (r + lead) * down
+						 : next->a + (r + lead - rows) * down;
+			next_b = next->b + r * down;
+		}
+		swap_strip(p, t, r, 0, cols, 0, next_a, next_b);
+	}
 	swap_edges(p, t);
+}
+
+/* The block of a tile, or of its mirror image, at which a strip begins. */
+static const unsigned char *block_at(const struct tsw_plan *p, const unsigned char *tile, size_t r,
+				     size_t c)
+{
+	return tile ? tile + r * p->block * p->stride + c * p->block * p->width : NULL;
 }
 
 /* Diagonal d of a grid of rows x cols blocks begins at (0, d), or, for the part that wraps round,
@@ -176,14 +193,17 @@ static void swap_by_diagonals(const struct tsw_plan *p, const struct tiles *t,
 
 	for (size_t d = 0; d < side; d++) {
 		const struct tiles *ahead = next && d + 1 < side ? t : next;
+		const unsigned char *a = ahead ? ahead->a : NULL, *b = ahead ? ahead->b : NULL;
 		size_t ahead_d = d + 1 < side ? d + 1 : 0, wrap = side - d;
+		size_t ahead_r = ahead_d ? wrap - 1 : wrap, ahead_c = ahead_d ? 0 : wrap;
 
 		if (d < cols)
-			swap_strip(p, t, 0, d, rows < cols - d ? rows : cols - d, 1, ahead, 0,
-				   ahead_d);
+			swap_strip(p, t, 0, d, rows < cols - d ? rows : cols - d, 1,
+				   block_at(p, a, 0, ahead_d), block_at(p, b, ahead_d, 0));
 		if (wrap < rows)
-			swap_strip(p, t, wrap, 0, rows - wrap < cols ? rows - wrap : cols, 1, ahead,
-				   ahead_d ? wrap - 1 : wrap, ahead_d ? 0 : wrap);
+			swap_strip(p, t, wrap, 0, rows - wrap < cols ? rows - wrap : cols, 1,
+				   block_at(p, a, ahead_r, ahead_c),
+				   block_at(p, b, ahead_c, ahead_r));
 	}
 	swap_edges(p, t);
 }
@@ -219,6 +239,17 @@ static void swap_staged(const struct grid *g, const struct tiles *t)
 	p->isa->copy(t->b, t->stride, s.b, s.stride, t->cols, b_bytes, 0);
 }
 
+/* A tile on the diagonal.  The kernel fetches tile a of the next pair, but not b. */
+static void turn_diagonal(const struct tsw_plan *p, const struct tiles *t, const struct tiles *next)
+{
+	size_t lines = next ? row_lines(p, next->rows * p->width) : 0;
+
+	for (size_t r = 0; next && r < next->cols; r++)
+		for (size_t x = 0; x < lines; x++)
+			__builtin_prefetch(next->b + r * p->stride + x * TSW_LINE, 0, 2);
+	turn(p, t->a, t->rows, next ? next->a : NULL);
+}
+
 static void swap_pair(const struct grid *g, struct tsw_pair pair, const struct tiles *next)
 {
 	const struct tsw_plan *p = g->plan;
@@ -230,7 +261,7 @@ static void swap_pair(const struct grid *g, struct tsw_pair pair, const struct t
 		p->isa->wide(t.a, p->stride, t.b, p->stride, t.rows, t.cols, p->width,
 			     next ? next->a : NULL, next ? next->b : NULL);
 	else if (pair.i == pair.j)
-		turn(p, t.a, t.rows, next ? next->a : NULL);
+		turn_diagonal(p, &t, next);
 	else if (g->stage)
 		swap_staged(g, &t);
 	else if (p->order == TSW_DIAGONALS)
