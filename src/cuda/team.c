@@ -204,10 +204,11 @@ static tsw_status size_chunks(struct tsw_team *team)
 	const uint64_t whole = largest_link(team), room = team->options.staging_bytes;
 	const uint64_t least =
 		CHUNK_LEAST > team->elem_size ? CHUNK_LEAST : (uint64_t)team->elem_size;
-	uint64_t share = room / (uint64_t)buffers_of(team), fair = whole / CHUNKS_OF_A_LINK;
+	uint64_t share, fair = whole / CHUNKS_OF_A_LINK;
 
 	if (!whole || team->options.method == TSW_MULTI_SWAP)
 		return TSW_OK;
+	share = room / (uint64_t)buffers_of(team);
 	if (share < team->elem_size)
 		return tsw_fail(TSW_ERR_OPTION,
 				"staging_bytes = %zu does not hold %d elements of %zu bytes",
