@@ -85,7 +85,7 @@ static void change_bytes(struct edit *e)
 /* A field becomes a number; magic, nonce and hash are made right. */
 static void change_field(struct edit *e)
 {
-	static const char magic[4][8] = {"TSWJ\1\r\n", "TSWD\1\r\n", "TSWR\1\r\n", "TSWR\1\r\n"};
+	static const char magic[4][8] = {"TSWJ\2\r\n", "TSWD\1\r\n", "TSWR\1\r\n", "TSWR\1\r\n"};
 	const unsigned block = (unsigned)fuzz_take(e->in, 1) % 4;
 	const size_t bytes = block_bytes(block), at = (size_t)fuzz_take(e->in, 1) % (bytes / 8) * 8;
 	unsigned char b[TSW_BLOCK];
