@@ -399,8 +399,9 @@ static void open_direct(struct tsw_engine *e)
 	e->shop.direct.fd = fd;
 	e->shop.grain = o->io->grain(o->io->user, fd);
 	/* The name may have gone to another file. */
-	if (o->io->status(o->io->user, o->fd, &locked) || o->io->status(o->io->user, fd, &again) ||
-	    locked.inode != again.inode || locked.device != again.device)
+	if (!e->shop.grain || o->io->status(o->io->user, o->fd, &locked) ||
+	    o->io->status(o->io->user, fd, &again) || locked.inode != again.inode ||
+	    locked.device != again.device)
 		close_direct(e);
 }
 
