@@ -66,7 +66,10 @@ typedef struct tsw_multi_options {
  * matrix can take as long as the device's queues are full.  With parts that go through host memory
  * it returns when done.  Takes no device memory but the staging, and gives it back in the order of
  * the streams; staging that the caller gave is free again when the part's stream has got there.
- * Peer access is enabled between devices that have it, and stays so.  The current device is kept.
+ * Peer access is enabled between devices that have it, and stays so.  That is for memory of
+ * cudaMalloc(); memory of a pool, or mapped by cuMemMap(), lets other devices in only where its
+ * owner says so (cudaMemPoolSetAccess, cuMemSetAccess), and must: the matrices where AUTO or SWAP
+ * is asked for, with the other methods the staging that is given.  The current device is kept.
  * Cannot be captured.
  *
  * TSW_ERR_NULL, _OPTION (layout, options, a device, staging too small or not at a multiple of 256),
