@@ -309,9 +309,17 @@ CHECK_CFLAGS ?= $(shell pkg-config --cflags check 2>/dev/null)
 # Declarations of the CUDA runtime for tests that play it, where CUDA's own are not installed.
 FAKE_INCLUDE := $(if $(filter 0,$(HAVE_CUDA)),-isystem tests/fakecuda/include)
 $(OBJ)/tests/%.c.o: BASE_CFLAGS += $(CHECK_CFLAGS) -Isrc -Ikernels -Itests/support -Itests/simt -Itests $(FAKE_INCLUDE)
-# Kernel text announces each load and store to tests/simt/trace.c; no ThreadSanitizer is linked.  Not
-# under clang, which announces loads that it hoists above the conditions that allow them.
-$(OBJ)/tests/simt/kernels.c.o $(OBJ)/tests/simt/faulty.c.o: BASE_CFLAGS += $(if $(SANITIZE)$(CLANG),,-fsanitize=thread)
+# The kernels' text as C: objects of files of kernels/.
+simt_kernels = $(patsubst %,$(OBJ)/tests/simt/kernels/%.c.o,$(1))
+
+$(OBJ)/tests/simt/kernels/%.c.o: kernels/%.cu Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_CFLAGS) -include tests/simt/simt.h -x c -c -o $@ $<
+
+# It announces each load and store to tests/simt/trace.c; no ThreadSanitizer is linked.  Not under
+# clang, which announces loads that it hoists above the conditions that allow them.
+$(OBJ)/tests/simt/kernels/%.c.o $(call objects,tests/simt/verify.c tests/simt/faulty.c): BASE_CFLAGS += $(if $(SANITIZE)$(CLANG),,-fsanitize=thread)
 
 $(BUILD)/tests/%: $(OBJ)/tests/%.c.o $(call objects,$(SUPPORT_C)) $(VERIFY_O) $(STATIC)
 	$(call say,LINK,$@)
@@ -319,12 +327,19 @@ $(BUILD)/tests/%: $(OBJ)/tests/%.c.o $(call objects,$(SUPPORT_C)) $(VERIFY_O) $(
 	$(Q)$(CC) -o $@ $(filter %.o,$^) $(STATIC) $(BASE_LDFLAGS) $(CHECK_LIBS) $(LIBS) -ldl
 
 # The kernels' text on the host answers to the names of the device kernels: it is linked into the
-# suites that run it and into nothing else.
-$(filter $(BUILD)/tests/test_simt%,$(TESTS)): $(call objects,$(wildcard tests/simt/*.c))
+# suites that run it and into nothing else, and only the files that they need, which is what
+# tests/mutate.sh waits for.
+SIMT_O := $(call objects,$(wildcard tests/simt/*.c))
+$(filter $(BUILD)/tests/test_simt%,$(TESTS)): $(SIMT_O)
+$(BUILD)/tests/test_simt: $(call simt_kernels,realigned shifted stream tile33 vector)
+$(BUILD)/tests/test_simt_digest: $(call simt_kernels,digest)
+$(BUILD)/tests/test_simt_exchange: $(call simt_kernels,exchange)
+$(BUILD)/tests/test_simt_imatcopy: $(call simt_kernels,imatcopy shifted stream vector)
 # It plays NVML to itself.
 $(BUILD)/tests/test_verify: BASE_LDFLAGS += -rdynamic
 $(filter $(BUILD)/tests/test_file%,$(TESTS)): $(call objects,$(wildcard tests/crash/*.c))
-$(BUILD)/tests/test_multi_order $(BUILD)/tests/test_nccl_order: $(call objects,$(wildcard tests/order/*.c tests/simt/*.c))
+$(BUILD)/tests/test_multi_order $(BUILD)/tests/test_nccl_order: $(call objects,$(wildcard tests/order/*.c)) $(SIMT_O) \
+	$(call simt_kernels,exchange)
 $(OBJ)/tests/test_multi_order.c.o $(OBJ)/tests/test_nccl_order.c.o $(OBJ)/tests/order/%.c.o: BASE_CFLAGS += -Itests \
 	$(if $(filter 0,$(HAVE_CUDA)),-Itests/order/cuda) $(if $(filter 0,$(HAVE_NCCL)),-Itests/order/nccl,$(NCCL_FLAGS))
 
@@ -346,7 +361,8 @@ $(OBJ)/faked/%.c.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_CFLAGS) -UTSW_HAVE_CUDA -DTSW_HAVE_CUDA=1 $(FAKE_INCLUDE) -c -o $@ $<
 
-$(BUILD)/tests/test_cuda_faults: $(call objects,tests/test_cuda_faults.c $(SUPPORT_C) $(wildcard tests/fakecuda/*.c tests/simt/*.c)) \
+$(BUILD)/tests/test_cuda_faults: $(call objects,tests/test_cuda_faults.c $(SUPPORT_C) $(wildcard tests/fakecuda/*.c)) $(SIMT_O) \
+		$(call simt_kernels,digest exchange imatcopy realigned shifted stream tile33 vector) \
 		$(FAKED_C:%=$(OBJ)/faked/%.o) $(STATIC)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)

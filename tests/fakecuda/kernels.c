@@ -20,7 +20,7 @@ SIMT_DEFINE_CALL(tsw_digest_task)
 SIMT_DEFINE_CALL(tsw_verify_fill)
 SIMT_DEFINE_CALL(tsw_verify_task)
 
-/* In tests/simt/kernels.c; src/verify asks for them by these functions. */
+/* In tests/simt/verify.c; src/verify asks for them by these functions. */
 extern const struct tsw_kernel simt_kernel_fill, simt_kernel_check_elements, simt_kernel_check_gaps;
 
 const struct tsw_kernel *tsw_kernel_fill(void)

@@ -1,9 +1,8 @@
 /* The kernel text of kernels/ on the host: one fiber a CUDA thread, no GPU, no nvcc.
  *
- * tests/simt/kernels.c includes this header and then the kernels' own files, unchanged, and the
- * words of CUDA below turn them into C that gcc and clang compile.  What runs is called "simt",
- * never "cuda": it shows that the indices, barriers and bounds of a kernel are right, not that a
- * GPU runs it.
+ * Every file of kernels/ is compiled as C, unchanged, with this header before it: the words of CUDA
+ * below turn it into C that gcc and clang compile.  What runs is called "simt", never "cuda": it
+ * shows that the indices, barriers and bounds of a kernel are right, not that a GPU runs it.
  *
  * What kernel text has to keep to:
  *   - the common subset of C11 and CUDA C++: `struct x`, explicit casts from void *, no templates

@@ -1,16 +1,9 @@
-/* Every kernel of kernels/, its very text, as C. */
+/* The kernels of verify.cuh.  Not verify.cu itself, as with the others: where CUDA is built in, the
+ * tests are linked with the real one. */
 #include "simt.h"
 
-#include "../../kernels/digest.cu"
-#include "../../kernels/exchange.cu"
-#include "../../kernels/imatcopy.cu"
-#include "../../kernels/realigned.cu"
-#include "../../kernels/shifted.cu"
-#include "../../kernels/stream.cu"
-#include "../../kernels/tile33.cu"
-#include "../../kernels/vector.cu"
+#include "../../kernels/verify.h"
 
-/* Not verify.cu: where CUDA is built in, the tests are linked with the real one. */
 #include "../../kernels/verify.cuh"
 
 const struct tsw_kernel simt_kernel_fill = {
