@@ -11,7 +11,7 @@
 # mutant that does not compile, is a failure: the table is out of date.
 #
 # CC, CFLAGS (default -O1: compiling is most of the work); WORKERS: tables at a time (default: one a
-# processor), each in a copy of its own.
+# processor), each in a copy of its own of a tree in which all suites have been built.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -20,61 +20,44 @@ tables=("$@")
 for i in "${!tables[@]}"; do
 	tables[i]=$(realpath "${tables[i]}") || exit 2
 done
+workers=${WORKERS:-$(nproc)}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+mkdir "$work/sound"
+cp -r Makefile src kernels tests "$work/sound" || exit 1
 
-# Several tables: each by a process of this script's own.
-if [ ${#tables[@]} -gt 1 ]; then
-	# shellcheck disable=SC2016
-	printf '%s\0' "${tables[@]}" | xargs -0 -P "${WORKERS:-$(nproc)}" -I TABLE bash -c \
-		'"$1" "$2" >"$3/${2##*/}.log" 2>&1' - "$PWD/tests/mutate.sh" TABLE "$work"
-	passed=0 failed=0
-	for table in "${tables[@]}"; do
-		log=$work/${table##*/}.log
-		echo "--- ${table##*/}"
-		sed '$d' "$log"
-		if read -r p f < <(sed -nE '$s/^([0-9]+) passed, ([0-9]+) failed, 0 skipped$/\1 \2/p' "$log"); then
-			passed=$((passed + p)) failed=$((failed + f))
-		else
-			failed=$((failed + 1))
-			tail -n 1 "$log"
-			echo "${table##*/} ended without its count"
-		fi
-	done
-	echo "$passed passed, $failed failed, 0 skipped"
-	[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
-	exit
-fi
-
-cp -r Makefile src kernels tests "$work" || exit 1
-cd "$work" || exit 1
-
-make=(make --no-print-directory BUILD="$work/build" CUDA=0 CC="${CC:-cc}" CFLAGS="${CFLAGS:--O1}" WARN=-w)
+# The same names in every copy: objects and what they depend on are copied with it.
+make=(make --no-print-directory BUILD=build CUDA=0 CC="${CC:-cc}" CFLAGS="${CFLAGS:--O1}" WARN=-w)
 seconds=400 # a hang is found, too
 export TSW_SEED=${TSW_SEED:-1} # the same faults are found every time
-found=0 bad=0
 
-# Builds the suite's program, for a script the tool: 0 if that worked.
-build() {
-	local program=$work/build/tests/$1
-	[[ $1 != */* ]] || program=$work/build/tileswap
-	"${make[@]}" "$program" >"$work/log" 2>&1
+# The program of a suite, of a script the tool.
+program() {
+	[[ $1 == */* ]] && echo build/tileswap || echo "build/tests/$1"
 }
 
-# The suite's exit status; words of its environment come first.  Its first failure ends it: the pipe
-# is closed, and the next line it prints is its last.
+# Builds it: 0 if that worked.
+build() {
+	"${make[@]}" "$(program "$1")" >log 2>&1
+}
+
+# The suite's exit status; words of its environment come first.  Its first failure ends it.
 run() {
-	local program=$work/build/tests/$1 ended
-	[[ $1 != */* ]] || program=$work/tests/$1
+	local suite=$PWD/build/tests/$1 said pid found ended
+	[[ $1 != */* ]] || suite=$PWD/tests/$1
 	shift
-	{
-		timeout "$seconds" env CK_TAP_LOG_FILE_NAME=- TILESWAP="$work/build/tileswap" "$@" "$program" 2>&1 |
-			awk '{ print } /^not ok|^FAIL / { exit 1 }' >"$work/log"
-		ended=("${PIPESTATUS[@]}")
-	} 2>/dev/null # bash tells of crashes
-	[ "${ended[1]}" -eq 0 ] && return "${ended[0]}"
-	return 1
+	exec {said}< <(exec timeout -k 5 "$seconds" env CK_TAP_LOG_FILE_NAME=- TILESWAP="$PWD/build/tileswap" \
+		"$@" "$suite" 2>&1)
+	pid=$!
+	awk '{ print } /^not ok|^FAIL / { exit 1 }' <&"$said" >log
+	found=$?
+	[ "$found" -eq 0 ] || kill "$pid" 2>/dev/null
+	exec {said}<&-
+	wait "$pid" 2>/dev/null # bash tells of crashes
+	ended=$?
+	[ "$found" -eq 0 ] || ended=1
+	return "$ended"
 }
 
 row() {
@@ -86,7 +69,7 @@ reason() {
 	local rc=$1
 	case $rc in
 	124) echo "hangs" ;;
-	1) sed -nE 's/^not ok [0-9]+ - [^:]*:[^:]*:([a-z_0-9]+): .*/\1/p; s/^FAIL ([^:]*).*/\1/p' "$work/log" ;;
+	1) sed -nE 's/^not ok [0-9]+ - [^:]*:[^:]*:([a-z_0-9]+): .*/\1/p; s/^FAIL ([^:]*).*/\1/p' "log" ;;
 	*) [ "$rc" -gt 128 ] && echo "signal $((rc - 128))" || echo "exit $rc" ;;
 	esac
 }
@@ -104,12 +87,12 @@ mutate() {
 		problem "NO FILE" "$suite" "$file" "$what"
 		return
 	fi
-	cp "$file" "$work/original"
+	cp "$file" original
 	sed -i "$expression" "$file"
-	if cmp -s "$file" "$work/original"; then
+	if cmp -s "$file" original; then
 		problem "NO CHANGE" "$suite" "$file" "$what"
 	elif ! build "$suite"; then
-		problem "NO BUILD" "$suite" "$file" "$what" "$work/log"
+		problem "NO BUILD" "$suite" "$file" "$what" "log"
 	else
 		run "$suite" "$@"
 		rc=$?
@@ -120,7 +103,7 @@ mutate() {
 			row found "$((SECONDS - started)) s" "$suite" "${file##*/}" "$what [$(reason "$rc")]"
 		fi
 	fi
-	cat "$work/original" >"$file" # newer than what was built from the mutant
+	cat original >"$file" # newer than what was built from the mutant
 }
 
 # Splits a row at " | " into the array `fields`.
@@ -143,20 +126,23 @@ sound() {
 	green[$key]=0
 	if ! build "$suite" || ! run "$suite" "$@"; then
 		green[$key]=1
-		problem "NOT GREEN" "$suite" "-" "without any fault" "$work/log"
+		problem "NOT GREEN" "$suite" "-" "without any fault" "log"
 	fi
 	return "${green[$key]}"
 }
 
-row result time suite file "fault [test that found it]"
-for table in "${tables[@]}"; do
+# The faults of a table, in a copy of the tree.
+table() (
+	found=0 bad=0
+	cp -a "$work/sound" "$work/${1##*/}" && cd "$work/${1##*/}" || exit 1
+	row result time suite file "fault [test that found it]"
 	while IFS= read -r line; do
 		case $line in
 		'' | '#'*) continue ;;
 		esac
 		split "$line"
 		if [ ${#fields[@]} -ne 4 ]; then
-			problem "NO ROW" "-" "${table##*/}" "$line"
+			problem "NO ROW" "-" "${1##*/}" "$line"
 			continue
 		fi
 		read -ra words <<<"${fields[0]}"
@@ -164,8 +150,49 @@ for table in "${tables[@]}"; do
 		unset 'words[-1]'
 		sound "$suite" "${words[@]}" || continue
 		mutate "$suite" "${fields[1]}" "${fields[2]}" "${fields[3]}" "${words[@]}"
-	done <"$table"
-done
+	done <"$1"
+	rm -rf "$PWD"
+	echo "$found passed, $bad failed, 0 skipped"
+	[ "$bad" -eq 0 ] && [ "$found" -gt 0 ]
+)
 
-echo "$found passed, $bad failed, 0 skipped"
-[ "$bad" -eq 0 ] && [ "$found" -gt 0 ]
+# Everything that does not depend on a fault is built once.  Failures show in the tables.
+suites=$(sed -nE 's/^([^#|]* )?([^ |]+) \| .*/\2/p' "${tables[@]}" | sort -u)
+for suite in $suites; do
+	program "$suite"
+done | (cd "$work/sound" && xargs "${make[@]}" -k -j "$workers" >/dev/null 2>&1)
+
+if [ ${#tables[@]} -eq 1 ]; then
+	table "${tables[0]}"
+	exit
+fi
+
+# The longest first, so that all workers end together.
+longest_first() {
+	local table
+	for table in "${tables[@]}"; do
+		echo "$(grep -c ' | ' "$table") $table"
+	done | sort -rn | cut -d' ' -f2-
+}
+
+while IFS= read -r table; do
+	[ "$(jobs -rp | wc -l)" -lt "$workers" ] || wait -n
+	table "$table" >"$work/${table##*/}.log" 2>&1 &
+done < <(longest_first)
+wait
+
+passed=0 failed=0
+for table in "${tables[@]}"; do
+	log=$work/${table##*/}.log
+	echo "--- ${table##*/}"
+	sed '$d' "$log"
+	if read -r p f < <(sed -nE '$s/^([0-9]+) passed, ([0-9]+) failed, 0 skipped$/\1 \2/p' "$log"); then
+		passed=$((passed + p)) failed=$((failed + f))
+	else
+		failed=$((failed + 1))
+		tail -n 1 "$log"
+		echo "${table##*/} ended without its count"
+	fi
+done
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
