@@ -97,6 +97,30 @@
 #define SMALL_UNIT uint64_t
 #include "digest_small.cuh"
 
+#define WORDS_KERNEL tsw_digest_words_3
+#define WORDS 3
+#include "digest_words.cuh"
+
+#define WORDS_KERNEL tsw_digest_words_4
+#define WORDS 4
+#include "digest_words.cuh"
+
+#define WORDS_KERNEL tsw_digest_words_5
+#define WORDS 5
+#include "digest_words.cuh"
+
+#define WORDS_KERNEL tsw_digest_words_6
+#define WORDS 6
+#include "digest_words.cuh"
+
+#define WORDS_KERNEL tsw_digest_words_7
+#define WORDS 7
+#include "digest_words.cuh"
+
+#define WORDS_KERNEL tsw_digest_words_8
+#define WORDS 8
+#include "digest_words.cuh"
+
 #include "digest_wide.cuh"
 
 __device__ struct tsw_digest_slot tsw_digest_slot_pool[TSW_DIGEST_SLOTS];
@@ -106,44 +130,61 @@ const void *tsw_digest_slots(void)
 	return (const void *)tsw_digest_slot_pool;
 }
 
-/* The first row that fits is taken.  elem_size 0 stands for any; rows of a band lie equally to
- * `vector` bytes, which is 1 where that does not matter; tile is the columns of a strip. */
+/* The first row that fits is taken: elements of `least` to `most` bytes.  Rows of a band, `band` of
+ * them at most, lie equally to `vector` bytes, which is 1 where that does not matter; tile is the
+ * columns of a strip, 0 stands for as many as fit. */
 static const struct digest_choice {
-	uint64_t elem_size, alignment;
-	uint32_t vector;
+	uint64_t least, most, alignment;
+	uint32_t vector, band;
 	struct tsw_kernel kernel;
 } digest_choices[] = {
-#define DIGEST_CHOICE(size, alignment, vector, name, kernel, tile)                                 \
+#define DIGEST_CHOICE(least, most, alignment, vector, name, kernel, tile, shared, band)            \
 	{                                                                                          \
-		size, alignment, vector,                                                           \
+		least, most, alignment, vector, band,                                              \
 		{                                                                                  \
-			name, (const void *)kernel, DIGEST_THREADS, 1, tile                        \
+			name, (const void *)kernel, DIGEST_THREADS, 1, tile, shared                \
 		}                                                                                  \
 	}
-	DIGEST_CHOICE(1, 16, 16, "digest1v", tsw_digest_bytes_1, 1024),
-	DIGEST_CHOICE(1, 1, 16, "digest1", tsw_digest_bytes_1, 1008),
-	DIGEST_CHOICE(2, 8, 1, "digest2v", tsw_digest_2_vector, 1024),
-	DIGEST_CHOICE(2, 2, 16, "digest2", tsw_digest_bytes_2, 504),
-	DIGEST_CHOICE(3, 1, 16, "digest3", tsw_digest_bytes_3, 336),
-	DIGEST_CHOICE(4, 16, 1, "digest4v", tsw_digest_4_vector, 1024),
-	DIGEST_CHOICE(4, 4, 16, "digest4", tsw_digest_bytes_4, 252),
-	DIGEST_CHOICE(5, 1, 16, "digest5", tsw_digest_bytes_5, 200),
-	DIGEST_CHOICE(6, 1, 16, "digest6", tsw_digest_bytes_6, 168),
-	DIGEST_CHOICE(7, 1, 16, "digest7", tsw_digest_bytes_7, 144),
-	DIGEST_CHOICE(8, 16, 1, "digest8v", tsw_digest_8_vector, 512),
-	DIGEST_CHOICE(8, 8, 1, "digest8", tsw_digest_8, 512),
-	DIGEST_CHOICE(9, 1, 16, "digest9", tsw_digest_bytes_9, 112),
-	DIGEST_CHOICE(10, 1, 16, "digest10", tsw_digest_bytes_10, 100),
-	DIGEST_CHOICE(11, 1, 16, "digest11", tsw_digest_bytes_11, 88),
-	DIGEST_CHOICE(12, 4, 1, "digest12", tsw_digest_12, 256),
-	DIGEST_CHOICE(13, 1, 16, "digest13", tsw_digest_bytes_13, 76),
-	DIGEST_CHOICE(14, 1, 16, "digest14", tsw_digest_bytes_14, 72),
-	DIGEST_CHOICE(15, 1, 16, "digest15", tsw_digest_bytes_15, 64),
-	DIGEST_CHOICE(16, 16, 1, "digest16v", tsw_digest_16_vector, 256),
-	DIGEST_CHOICE(16, 8, 1, "digest16", tsw_digest_16, 256),
-	DIGEST_CHOICE(20, 1, 16, "digest20", tsw_digest_bytes_20, 50),
-	DIGEST_CHOICE(24, 8, 1, "digest24", tsw_digest_24, 256),
-	DIGEST_CHOICE(0, 1, 16, "digest_wide", tsw_digest_wide, 0),
+/* Threads own columns; as products of bytes; those of any element of so many words. */
+#define DIGEST_COLUMNS(size, alignment, name, kernel, tile)                                        \
+	DIGEST_CHOICE(size, size, alignment, 1, name, kernel, tile, 0, TSW_DIGEST_ROWS)
+#define DIGEST_BYTES(size, alignment, name, kernel, tile)                                          \
+	DIGEST_CHOICE(size, size, alignment, 16, name, kernel, tile, BYTES_SHARED(BYTES_STAGES),   \
+		      BYTES_BAND)
+#define DIGEST_WORDS(words, name, kernel)                                                          \
+	DIGEST_CHOICE(8 * words - 7, 8 * words, 1, 16, name, kernel, 0,                            \
+		      BYTES_SHARED(WORDS_STAGES), BYTES_BAND)
+	DIGEST_BYTES(1, 16, "digest1v", tsw_digest_bytes_1, 1024),
+	DIGEST_BYTES(1, 1, "digest1", tsw_digest_bytes_1, 1008),
+	DIGEST_COLUMNS(2, 8, "digest2v", tsw_digest_2_vector, 1024),
+	DIGEST_BYTES(2, 2, "digest2", tsw_digest_bytes_2, 504),
+	DIGEST_BYTES(3, 1, "digest3", tsw_digest_bytes_3, 336),
+	DIGEST_COLUMNS(4, 16, "digest4v", tsw_digest_4_vector, 1024),
+	DIGEST_BYTES(4, 4, "digest4", tsw_digest_bytes_4, 252),
+	DIGEST_BYTES(5, 1, "digest5", tsw_digest_bytes_5, 200),
+	DIGEST_BYTES(6, 1, "digest6", tsw_digest_bytes_6, 168),
+	DIGEST_BYTES(7, 1, "digest7", tsw_digest_bytes_7, 144),
+	DIGEST_COLUMNS(8, 16, "digest8v", tsw_digest_8_vector, 512),
+	DIGEST_COLUMNS(8, 8, "digest8", tsw_digest_8, 512),
+	DIGEST_BYTES(9, 1, "digest9", tsw_digest_bytes_9, 112),
+	DIGEST_BYTES(10, 1, "digest10", tsw_digest_bytes_10, 100),
+	DIGEST_BYTES(11, 1, "digest11", tsw_digest_bytes_11, 88),
+	DIGEST_COLUMNS(12, 4, "digest12", tsw_digest_12, 256),
+	DIGEST_BYTES(13, 1, "digest13", tsw_digest_bytes_13, 76),
+	DIGEST_BYTES(14, 1, "digest14", tsw_digest_bytes_14, 72),
+	DIGEST_BYTES(15, 1, "digest15", tsw_digest_bytes_15, 64),
+	DIGEST_COLUMNS(16, 16, "digest16v", tsw_digest_16_vector, 256),
+	DIGEST_COLUMNS(16, 8, "digest16", tsw_digest_16, 256),
+	DIGEST_BYTES(20, 1, "digest20", tsw_digest_bytes_20, 50),
+	DIGEST_COLUMNS(24, 8, "digest24", tsw_digest_24, 256),
+	DIGEST_WORDS(3, "digest_words3", tsw_digest_words_3),
+	DIGEST_WORDS(4, "digest_words4", tsw_digest_words_4),
+	DIGEST_WORDS(5, "digest_words5", tsw_digest_words_5),
+	DIGEST_WORDS(6, "digest_words6", tsw_digest_words_6),
+	DIGEST_WORDS(7, "digest_words7", tsw_digest_words_7),
+	DIGEST_WORDS(8, "digest_words8", tsw_digest_words_8),
+	DIGEST_CHOICE(WIDE_LEAST, ~0ull, 1, 16, "digest_wide", tsw_digest_wide, 0, WIDE_SHARED,
+		      BYTES_BAND),
 };
 
 #define DIGEST_CHOICES (sizeof digest_choices / sizeof *digest_choices)
@@ -153,9 +194,10 @@ const struct tsw_kernel *tsw_kernel_digest(struct tsw_digest_task *p)
 	const uint64_t rows = (uint64_t)(uintptr_t)p->base | p->stride;
 	const struct digest_choice *c = digest_choices;
 
-	while ((c->elem_size && c->elem_size != p->elem_size) || rows % c->alignment)
+	while (p->elem_size < c->least || p->elem_size > c->most || rows % c->alignment)
 		c++;
-	p->band_rows = TSW_DIGEST_ROWS;
+	p->band_rows = c->band;
+	p->blocks = c->band > TSW_DIGEST_ROWS ? 2048 : 4096;
 	p->step_log = 0;
 	while ((p->stride << p->step_log) % c->vector)
 		p->step_log++;
@@ -170,6 +212,7 @@ const struct tsw_kernel *tsw_kernel_digest(struct tsw_digest_task *p)
 		if (p->strip == 0) {
 			p->strip = 1;
 			p->piece = tsw_tile_count(p->elem_size, pieces * 16) * 16;
+			p->band_rows = WIDE_BAND;
 		}
 	}
 	p->strips = tsw_tile_count(p->n, p->strip);

@@ -1,9 +1,10 @@
 /* What the checksum kernels share.
  *
- * A thread owns a few columns, or limbs of columns, and walks down the rows of its band; alpha of
- * the rows lies in shared memory.  What it keeps for each limb are sums of x alpha(r), alpha cut
- * into pieces so that 64 (or 32) bits hold them; only at the end of the band are they multiplied by
- * beta(c) gamma(l), added up over the block, and added to the slot:
+ * `placed` is summed up column by column: x alpha(r), for each limb or byte of a column, with alpha
+ * cut into pieces so that 64 or 32 bits hold the sums.  alpha of the rows of a band lies in shared
+ * memory.  Only at the end of the band are the sums multiplied by what is left of their weights,
+ * beta(c) gamma(l), added up over the block, and added to the slot.  Here a thread owns a few
+ * columns, or limbs of columns, and walks down the rows; digest_product.cuh has it otherwise:
  *
  *          alpha      columns of a strip, a few a thread
  *         +-----+    +---+---+---+---+---+---+---+---+

@@ -17,7 +17,8 @@ struct tsw_digest_slot {
 /* Slots of each device; one is claimed for each call in flight.  The bits of a 64-bit number. */
 #define TSW_DIGEST_SLOTS 64
 
-/* Rows that a block takes at most: a multiple of 8, and few enough that no sum overflows. */
+/* Rows that a block of the kernels whose threads own columns takes at most: few enough that no sum
+ * overflows.  Others, for which a band is dearer to end, have a limit of their own. */
 #define TSW_DIGEST_ROWS 512
 
 /* The parameter of every checksum kernel.  Block b of the launch takes block k = first + b of the
@@ -30,14 +31,17 @@ struct tsw_digest_task {
 	uint64_t elem_size;	     /* bytes */
 	uint64_t row_seed, col_seed; /* streams of rows and columns */
 	uint64_t first, strips;
-	uint64_t piece; /* bytes of an element that are taken at a time: all, or a multiple of 16 */
-	uint32_t band_rows; /* a multiple of 8, at most TSW_DIGEST_ROWS */
+	/* Bytes of an element that are taken at a time: all, but of one that is wider than a strip
+	 * may be an equal share, rounded up to a multiple of 16.  digest_wide's alone. */
+	uint64_t piece;
+	uint32_t band_rows; /* a multiple of 8 */
+	uint32_t blocks;    /* that a call had better have, even if its bands are short then */
 	uint32_t strip;	    /* columns of a strip */
 	uint32_t step_log;  /* the rows of a band are 2^step_log apart */
 };
 
 /* The kernel for the matrix whose base, n, stride and elem_size *p holds; never NULL.  Fills in
- * strip, strips, step_log, and band_rows, the most rows that a band may have. */
+ * strip, strips, piece, step_log, blocks, and band_rows, the most rows that a band may have. */
 const struct tsw_kernel *tsw_kernel_digest(struct tsw_digest_task *p);
 
 /* How many blocks that is with p->band_rows. */

@@ -15,11 +15,11 @@
  *
  * Only at the end of the band are the eight sums of a column put together and multiplied by what is
  * left of its weight, beta(c) gamma(l) 2^(8 b).  The instruction wants four rows of a column side
- * by side in a word: four vectors of four rows are turned in registers.
+ * by side in a word: an instruction that loads turned pairs of bytes, and one more, do that.
  *
- * BYTES_STEP rows of a strip are copied to shared memory while the BYTES_STEP rows before are
- * summed up; what lies right of the strip and below the band is 0 there.  All rows of a block lie
- * equally to the vectors (digest_place_of), so a column of bytes of the tile is one of the matrix.
+ * BYTES_STEP rows of a strip are summed up while the next ones are copied to shared memory; what
+ * lies right of the strip and below the band is 0 there.  All rows of a block lie equally to the
+ * vectors (digest_place_of), so a column of bytes of the tile is one of the matrix.
  */
 #ifndef TSW_DIGEST_PRODUCT_CUH
 #define TSW_DIGEST_PRODUCT_CUH
@@ -28,10 +28,19 @@
 #include "digest.cuh"
 
 #define BYTES_STEP 16	 /* rows in shared memory at a time, those of one product */
+#define BYTES_STAGES 2	 /* steps that a tile has room for */
 #define BYTES_VECTORS 64 /* of a row, of 16 bytes: 8 for each warp */
 /* Vectors from row to row of the tile: odd, so that the rows and vectors that lanes ask for
  * together lie in different banks. */
 #define BYTES_PITCH (BYTES_VECTORS + 1)
+#define BYTES_ROWS DIGEST_THREADS    /* whose alpha is in shared memory at a time */
+#define BYTES_BAND (16 * BYTES_ROWS) /* rows of a band at most: no sum of 32 bits overflows */
+#define BYTES_ALPHA (BYTES_ROWS / BYTES_STEP) /* steps that those are */
+/* Bytes of shared memory: a tile of so many steps, and after it alpha.  All of it is dynamic: a
+ * kernel that asks for much of that may have little else. */
+#define BYTES_SHARED(stages) ((stages)*BYTES_STEP * BYTES_PITCH * 16 + BYTES_ALPHA * 128)
+
+typedef uint4 bytes_row[BYTES_PITCH];
 
 #define BYTES_ABREAST (DIGEST_THREADS / BYTES_VECTORS) /* rows that all threads copy together */
 
@@ -65,7 +74,7 @@ static inline __device__ struct bytes_copy bytes_copy_of(const struct digest_pla
 	return c;
 }
 
-/* A vector from global to shared memory, once bytes_wait_step() and a barrier have passed.  Bytes
+/* A vector from global to shared memory, once bytes_next_step() has waited for it.  Bytes
  * from `to` on are not read, and 0; those before `from` may be anything. */
 static inline __device__ void bytes_copy_vector(uint4 *shared, const char *global, uint32_t from,
 						uint32_t to)
@@ -92,8 +101,8 @@ static inline __device__ void bytes_copy_vector(uint4 *shared, const char *globa
 }
 
 /* Begins to copy the rows from `r` on, if there are any. */
-static inline __device__ void bytes_copy_step(const struct bytes_copy *c,
-					      uint4 (*tile)[BYTES_PITCH], uint32_t r)
+static inline __device__ void bytes_copy_step(const struct bytes_copy *c, bytes_row *tile,
+					      uint32_t r)
 {
 	const uint32_t row = threadIdx.x / BYTES_VECTORS, left = r < c->rows ? c->rows - r : 0;
 	uint4 *const to = &tile[row][threadIdx.x % BYTES_VECTORS];
@@ -116,173 +125,195 @@ static inline __device__ void bytes_copy_step(const struct bytes_copy *c,
 #endif
 }
 
-/* Waits for this thread's copies, but for those of the step begun last. */
-static inline __device__ void bytes_wait_step(void)
+/* Of a tile's steps, two or three, one is summed up, the others are on their way.  Begins with the
+ * first. */
+static inline __device__ void bytes_copy_first(const struct bytes_copy *c,
+					       bytes_row (*tile)[BYTES_STEP], uint32_t stages)
 {
+	for (uint32_t s = 0; s < stages - 1; s++)
+		bytes_copy_step(c, tile[s], s * BYTES_STEP);
+}
+
+/* Waits until the step of rows from `r` on is here, for all threads, and returns where.  They have
+ * all done with the step before then, whose place is taken by a step to come. */
+static inline __device__ const bytes_row *bytes_next_step(const struct bytes_copy *c,
+							  bytes_row (*tile)[BYTES_STEP],
+							  uint32_t stages, uint32_t r)
+{
+	const uint32_t stage = r / BYTES_STEP % stages;
+
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-	asm volatile("cp.async.wait_group 1;" ::: "memory");
+	if (stages == 2)
+		asm volatile("cp.async.wait_group 0;" ::: "memory");
+	else
+		asm volatile("cp.async.wait_group 1;" ::: "memory");
 #endif
+	__syncthreads();
+	bytes_copy_step(c, tile[stage ? stage - 1 : stages - 1], r + (stages - 1) * BYTES_STEP);
+	return (const bytes_row *)tile[stage];
 }
 
 /* ---- products -------------------------------------------------------------------------------- */
 
 /* Lane 4 g + t of a warp holds
  *
- *     a      byte g of alpha of four rows, those of t
- *     x      column g of those rows
- *     d[i]   of byte g of alpha the sum of column 2 t + i
+ *     x       columns g and g + 8 of four rows, those of t
+ *     a       of those rows byte g of alpha
+ *     d[0]    of column g the sums of bytes 2 t and 2 t + 1 of alpha
+ *     d[1]    those of column g + 8
  *
- * Which four rows those are is free, as long as both agree: 2 t, 2 t + 1, and 8 further down each,
- * which vectors of shared memory come from without conflicts. */
-#ifdef __CUDACC__
-static inline __device__ void bytes_multiply(uint32_t *d, uint32_t a, uint32_t x)
+ * Which four rows those are is free, as long as both agree: 2 t, 2 t + 1, and 8 further down each.
+ * Which columns is free, too: the even and the odd bytes of a vector. */
+static inline __device__ void bytes_multiply(uint32_t (*d)[2], const uint32_t *x, uint32_t a)
 {
-	asm("mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
-	    : "+r"(d[0]), "+r"(d[1])
-	    : "r"(a), "r"(x));
-}
-#endif
-
-/* Four products at a time: a word of x for each d[j]. */
-static inline __device__ void bytes_multiply_4(uint32_t (*d)[2], uint32_t a, uint4 x)
-{
-#ifdef __CUDACC__
-	bytes_multiply(d[0], a, x.x);
-	bytes_multiply(d[1], a, x.y);
-	bytes_multiply(d[2], a, x.z);
-	bytes_multiply(d[3], a, x.w);
+#if defined(__CUDACC__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
+	asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+	    "{%0, %1, %2, %3};"
+	    : "+r"(d[0][0]), "+r"(d[0][1]), "+r"(d[1][0]), "+r"(d[1][1])
+	    : "r"(x[0]), "r"(x[1]), "r"(a));
+#elif defined(__CUDACC__)
+	for (int i = 0; i < 2; i++)
+		asm("mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
+		    : "+r"(d[i][0]), "+r"(d[i][1])
+		    : "r"(x[i]), "r"(a));
 #else /* what the instruction does, for tests/simt */
 	const uint32_t lane = threadIdx.x % 32;
 
-	for (uint32_t t = 0; t < 4; t++) {
-		const uint32_t rows = __shfl_sync(0xffffffffu, a, lane / 4 * 4 + t);
-
+	for (uint32_t t = 0; t < 4; t++)
 		for (uint32_t i = 0; i < 2; i++) {
-			const uint4 col = __shfl_sync(0xffffffffu, x, (lane % 4 * 2 + i) * 4 + t);
+			const uint32_t col = __shfl_sync(0xffffffffu, x[i], lane / 4 * 4 + t);
 
-			d[0][i] = __dp4a(rows, col.x, d[0][i]);
-			d[1][i] = __dp4a(rows, col.y, d[1][i]);
-			d[2][i] = __dp4a(rows, col.z, d[2][i]);
-			d[3][i] = __dp4a(rows, col.w, d[3][i]);
+			for (uint32_t k = 0; k < 2; k++)
+				d[i][k] = __dp4a(
+					__shfl_sync(0xffffffffu, a, (lane % 4 * 2 + k) * 4 + t),
+					col, d[i][k]);
 		}
+#endif
+}
+
+/* Bytes 2 g and 2 g + 1 of two vectors, v and v + 1, of lane 4 g + t's four rows: rows 2 t and
+ * 2 t + 1 of vector v, the two 8 rows further down, and the same of vector v + 1. */
+static inline __device__ void bytes_load(uint32_t *x, const bytes_row *tile, uint32_t v)
+{
+	const uint32_t lane = threadIdx.x % 32;
+
+#ifdef __CUDACC__
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+		     : "r"((uint32_t)__cvta_generic_to_shared(&tile[lane % 16][v + lane / 16]))
+		     : "memory");
+#else
+	for (uint32_t i = 0; i < 4; i++) {
+		const uint32_t row = i % 2 * 8 + lane % 4 * 2;
+
+		x[i] = ((const uint16_t *)&tile[row][v + i / 2])[lane / 4] |
+		       (uint32_t)((const uint16_t *)&tile[row + 1][v + i / 2])[lane / 4] << 16;
 	}
 #endif
 }
 
-/* This lane's vector of its four rows. */
-static inline __device__ void bytes_load(uint4 *x, const uint4 (*tile)[BYTES_PITCH])
+/* Of the first two vectors: clears what lies left of the strip, no element of it. */
+static inline __device__ void bytes_clear_left(uint32_t *x, uint32_t off)
 {
-	const uint32_t lane = threadIdx.x % 32;
+	const uint32_t byte = threadIdx.x % 32 / 4 * 2;
+	const uint32_t mask = (byte < off ? 0 : 0x00ff00ff) | (byte + 1 < off ? 0 : 0xff00ff00);
 
-#pragma unroll
-	for (int i = 0; i < 4; i++)
-		x[i] = tile[i / 2 * 8 + lane % 4 * 2 + i % 2][threadIdx.x / 32 * 8 + lane / 4];
+	x[0] &= mask;
+	x[1] &= mask;
 }
 
-/* A mask of those bytes of word at .. at + 3 that are `off` or more. */
-static inline __device__ uint32_t bytes_from(uint32_t off, uint32_t at)
+/* Adds what 16 rows of vectors v and v + 1 of the warp's 8 come to. */
+static inline __device__ void bytes_add(uint32_t (*d)[2], uint32_t a, const uint32_t *x, uint32_t v)
 {
-	return off <= at ? ~0u : off >= at + 4 ? 0 : ~0u << 8 * (off - at);
-}
-
-/* Of the warp that has the first vectors: clears what lies left of the strip, no element of it. */
-static inline __device__ void bytes_clear_left(uint4 *x, uint32_t off)
-{
-	if (threadIdx.x % 32 >= 4)
-		return;
 #pragma unroll
-	for (int i = 0; i < 4; i++) {
-		x[i].x &= bytes_from(off, 0);
-		x[i].y &= bytes_from(off, 4);
-		x[i].z &= bytes_from(off, 8);
-		x[i].w &= bytes_from(off, 12);
+	for (uint32_t i = 0; i < 2; i++) {
+		const uint32_t columns[2] = {__byte_perm(x[2 * i], x[2 * i + 1], 0x6420),
+					     __byte_perm(x[2 * i], x[2 * i + 1], 0x7531)};
+
+		bytes_multiply(d + 2 * (v + i), columns, a);
 	}
 }
 
-/* Adds what 16 rows of the warp's 8 vectors come to; d[j] are the sums of byte j of the vectors. */
-static inline __device__ void bytes_add(uint32_t (*d)[2], uint32_t a, const uint4 *x)
+/* The same of all eight. */
+static inline __device__ void bytes_add_all(uint32_t (*d)[2], uint32_t a, const bytes_row *tile)
 {
-	bytes_multiply_4(d, a, tsw_turn_bytes(x[0].x, x[1].x, x[2].x, x[3].x));
-	bytes_multiply_4(d + 4, a, tsw_turn_bytes(x[0].y, x[1].y, x[2].y, x[3].y));
-	bytes_multiply_4(d + 8, a, tsw_turn_bytes(x[0].z, x[1].z, x[2].z, x[3].z));
-	bytes_multiply_4(d + 12, a, tsw_turn_bytes(x[0].w, x[1].w, x[2].w, x[3].w));
+#pragma unroll
+	for (uint32_t v = 0; v < 8; v += 2) {
+		uint32_t x[4];
+
+		bytes_load(x, tile, threadIdx.x / 32 * 8 + v);
+		bytes_add(d, a, x, v);
+	}
 }
 
-/* alpha of the block's rows as the lanes want it, zero past the last one; for all threads, which
- * wait at the next barrier. */
+/* alpha of BYTES_ROWS rows from `first` on as the lanes want it, zero past the last one; for all
+ * threads, which wait at the next barrier. */
 static inline __device__ void bytes_alpha(const struct tsw_digest_task *p,
-					  const struct digest_place *at, uint32_t (*alpha)[32])
+					  const struct digest_place *at, uint32_t first,
+					  uint32_t (*alpha)[32])
 {
-	for (uint32_t r = threadIdx.x; r < TSW_DIGEST_ROWS; r += DIGEST_THREADS) {
-		const uint64_t w = r < at->rows ? tsw_weight(p->row_seed,
-							     at->row + ((uint64_t)r << p->step_log))
-						: 0;
-		const uint32_t t = r % 8 / 2, byte = r % 16 / 8 * 2 + r % 2;
+	const uint32_t r = threadIdx.x, t = r % 8 / 2, byte = r % 16 / 8 * 2 + r % 2;
+	const uint64_t row = at->row + ((uint64_t)(first + r) << p->step_log);
+	const uint64_t w = first + r < at->rows ? tsw_weight(p->row_seed, row) : 0;
 
-		for (uint32_t k = 0; k < 8; k++)
-			((unsigned char *)&alpha[r / 16][4 * k + t])[byte] =
-				(unsigned char)(w >> 8 * k);
-	}
+	for (uint32_t k = 0; k < 8; k++)
+		((unsigned char *)&alpha[r / 16][4 * k + t])[byte] = (unsigned char)(w >> 8 * k);
 }
 
-/* Puts the sums of a column's eight bytes of alpha together, mod p.  d[j] are byte j of the warp's
- * vectors; a lane comes to have four columns side by side, whose first byte of the tile's row is
- * returned. */
-static inline __device__ uint32_t bytes_join(uint32_t (*d)[2], uint64_t *sums)
+/* ---- the end of a band ----------------------------------------------------------------------- */
+
+/* Puts the sums of a column's eight bytes of alpha together, mod p: sums[c] of byte c of the tile's
+ * rows. */
+static inline __device__ void bytes_join(uint32_t (*d)[2], uint64_t *sums)
 {
-	const uint32_t lane = threadIdx.x % 32;
-	const uint32_t odd = lane / 4 % 2, second = lane / 8 % 2, upper = lane / 16;
-	uint64_t two[16], four[8];
+	const uint32_t lane = threadIdx.x % 32, second = lane % 2, upper = lane / 2 % 2;
+	uint64_t four[8];
 
 	/* Each time a lane keeps half of the columns and gives the other half away.  A sum is below
-	 * 2^25, of two bytes below 2^34, of four below 2^51. */
-#pragma unroll
-	for (int j = 0; j < 16; j++) {
-		const uint64_t kept = odd ? d[j][1] : d[j][0];
-		const uint64_t got = __shfl_xor_sync(0xffffffffu, odd ? d[j][0] : d[j][1], 4);
-
-		two[j] = odd ? got + (kept << 8) : kept + (got << 8);
-	}
+	 * 2^28, of two bytes below 2^37, of four below 2^54. */
 #pragma unroll
 	for (int j = 0; j < 8; j++) {
-		const uint64_t kept = second ? two[8 + j] : two[j];
-		const uint64_t got = __shfl_xor_sync(0xffffffffu, second ? two[j] : two[8 + j], 8);
+		const uint64_t low = d[j][0] + ((uint64_t)d[j][1] << 8);
+		const uint64_t high = d[8 + j][0] + ((uint64_t)d[8 + j][1] << 8);
+		const uint64_t kept = second ? high : low;
+		const uint64_t got = __shfl_xor_sync(0xffffffffu, second ? low : high, 1);
 
 		four[j] = second ? got + (kept << 16) : kept + (got << 16);
 	}
+	sums += (threadIdx.x / 32 * 8 + second * 4 + upper * 2) * 16 + lane / 4 * 2;
 #pragma unroll
 	for (int j = 0; j < 4; j++) {
 		const uint64_t kept = upper ? four[4 + j] : four[j];
-		const uint64_t got =
-			__shfl_xor_sync(0xffffffffu, upper ? four[j] : four[4 + j], 16);
+		const uint64_t got = __shfl_xor_sync(0xffffffffu, upper ? four[j] : four[4 + j], 2);
 
-		sums[j] = tsw_add_p(upper ? got : kept, tsw_shift_p(upper ? kept : got, 32));
+		sums[j / 2 * 16 + j % 2] =
+			tsw_add_p(upper ? got : kept, tsw_shift_p(upper ? kept : got, 32));
 	}
-	return (threadIdx.x / 32 * 8 + lane % 4 * 2 + odd) * 16 + second * 8 + upper * 4;
 }
 
-/* What those four columns, the first at `pos`, add to `placed`.  Bytes off .. off + bytes of the
- * tile's rows are elements side by side from column `col` on, of `each` bytes; or those of one
- * element from its byte `skip` on. */
+/* What a thread's limbs add to `placed`.  From sums[0] on there are those of `elements` elements
+ * side by side from column `col` on, of `each` bytes; or those of one element from its byte `skip`
+ * on, a multiple of 4. */
 static inline __device__ uint64_t bytes_placed(const struct tsw_digest_task *p,
-					       const uint64_t *sums, uint32_t pos, uint32_t off,
-					       uint32_t bytes, uint64_t col, uint32_t each,
-					       uint64_t skip)
+					       const uint64_t *sums, uint32_t elements,
+					       uint64_t col, uint32_t each, uint64_t skip)
 {
+	const uint32_t limbs = (each + 3) / 4;
 	uint64_t placed = 0;
 
-#pragma unroll
-	for (uint32_t i = 0; i < 4; i++) {
-		const uint32_t at = pos + i - off; /* huge if left of the strip */
-		const uint32_t e = at / each;
-		const uint64_t byte = skip + (at - e * each);
+	for (uint32_t i = threadIdx.x; i < elements * limbs; i += DIGEST_THREADS) {
+		const uint32_t e = i / limbs, l = i - e * limbs;
+		const uint64_t *const byte = sums + e * each + 4 * l;
+		uint64_t sum = byte[0];
 
-		if (at < bytes)
-			placed = tsw_add_p(
-				placed,
-				tsw_mul_p(tsw_mul_p(tsw_shift_p(sums[i], (uint32_t)byte % 4 * 8),
-						    tsw_gamma(byte / 4)),
-					  tsw_weight(p->col_seed, col + e)));
+#pragma unroll
+		for (uint32_t b = 1; b < 4; b++)
+			if (4 * l + b < each)
+				sum += tsw_shift_p(byte[b], 8 * b); /* four are below 2^63 */
+		sum = tsw_mod_p(sum);
+		if (each > 4 || skip)
+			sum = tsw_mul_p(sum, tsw_gamma(skip / 4 + l));
+		placed = tsw_add_p(placed, tsw_mul_p(sum, tsw_weight(p->col_seed, col + e)));
 	}
 	return placed;
 }
@@ -290,7 +321,7 @@ static inline __device__ uint64_t bytes_placed(const struct tsw_digest_task *p,
 /* ---- values ---------------------------------------------------------------------------------- */
 
 /* What is known of the sums of y and y^2.  32 bits are enough for what a thread has of single bytes
- * and their squares, or of pairs of them: at most 2048 bytes. */
+ * and their squares, or of pairs of them: 64 bytes of each step of a band. */
 struct bytes_values {
 	uint64_t y, square;
 	uint32_t low_y, low_square;

@@ -19,6 +19,7 @@ struct job {
 	int transposed;
 	uint32_t band_rows;
 	uint64_t grid_limit, order;
+	uint64_t blocks; /* of them only so many, if not 0 */
 };
 
 /* Launches as src/cuda/checksum.c does. */
@@ -41,7 +42,8 @@ static const char *launch(const struct job *job, const unsigned char *base, tsw_
 		p.band_rows = job->band_rows;
 	simt_allow(&slot, sizeof slot, 0, 0);
 	wrong = simt_launch_split(kernel, simt_call_tsw_digest_task, &p, &p.first,
-				  tsw_digest_blocks(&p), job->grid_limit, job->order);
+				  job->blocks ? job->blocks : tsw_digest_blocks(&p),
+				  job->grid_limit, job->order);
 	out->placed =
 		tsw_add_p(tsw_mod_p(slot.placed_low), tsw_shift_p(tsw_mod_p(slot.placed_high), 32));
 	out->values = slot.values;
@@ -71,9 +73,9 @@ static void check(struct job job)
 	tsw_guarded_free(&g);
 }
 
-static const size_t widths[] = {1,  2,	3,  4,	 5,   6,   7,	 8,    9,    10,
-				11, 12, 13, 14,	 15,  16,  17,	 20,   24,   32,
-				33, 36, 64, 100, 264, 505, 1009, 1010, 2048, 2100};
+static const size_t widths[] = {1,  2,	3,  4,	 5,   6,   7,	 8,    9,    10,  11,
+				12, 13, 14, 15,	 16,  17,  20,	 24,   32,   33,  36,
+				48, 50, 64, 100, 264, 505, 1009, 1010, 2048, 2100};
 
 /* TSW_WIDTHS=1,3,36: only those, for mutants, of which each is one kernel's. */
 static int wanted(size_t width)
@@ -122,6 +124,39 @@ START_TEST(several_strips)
 	n = p.strip + 9;
 	check((struct job){{n, n, width}, 0, 0, 512, 0, tsw_seed() | 2});
 	check((struct job){{n, n + 1, width}, 0, 1, 256, limit, 0});
+}
+END_TEST
+
+/* More rows in a band than the weights in shared memory are of: one block of a matrix whose other
+ * columns are 0. */
+START_TEST(long_band)
+{
+	static const size_t long_widths[] = {1, 3, 17, 100, 1100};
+	const size_t width = long_widths[_i], n = 277, ld = (n + 15) / 16 * 16;
+	const struct tsw_shape s = {n, ld, width};
+	struct tsw_digest_task p = {.stride = ld * width, .elem_size = width, .n = n};
+	struct tsw_guarded g;
+	struct job job = {s, 0, 0, 0, 0, tsw_seed() | 2};
+	tsw_digest host, simt;
+	const char *wrong;
+
+	if (!wanted(width))
+		return;
+	tsw_kernel_digest(&p);
+	job.band_rows = p.band_rows;
+	job.blocks = 1;
+	g = tsw_guarded_new(tsw_shape_bytes(s), TSW_FLUSH_LEFT);
+	memset(g.p, 0, g.bytes);
+	for (size_t r = 0; r < n; r++)
+		tsw_fill(g.p + r * ld * width, (p.strip < n ? p.strip : n) * width);
+	tsw_assert_ok(tsw_checksum_host(g.p, n, ld, width, 0, &host, 1));
+	simt_allow_nothing();
+	simt_allow(g.p, tsw_shape_bytes(s), 0, 1);
+	wrong = launch(&job, g.p, &simt);
+	tsw_require(!wrong, "elem_size = %zu: %s", width, wrong);
+	ck_assert_uint_eq(host.placed, simt.placed);
+	ck_assert_uint_eq(host.values, simt.values);
+	tsw_guarded_free(&g);
 }
 END_TEST
 
@@ -224,6 +259,7 @@ static Suite *simt_digest_suite(void)
 	tcase_add_loop_test(tc, shapes, 0, count);
 	tcase_add_loop_test(tc, several_strips, 0, count);
 	tcase_add_loop_test(tc, split_launches, 0, count);
+	tcase_add_loop_test(tc, long_band, 0, 5);
 	tcase_add_test(tc, every_kernel_is_somebodys_choice);
 	suite_add_tcase(suite, tc);
 	tc = tcase_create("arithmetic");

@@ -37,7 +37,7 @@ static void release_slot(unsigned slot)
 /* Short bands where the matrix is small, so that there are blocks for all of the device. */
 static void shorten_bands(struct tsw_digest_task *p)
 {
-	while (p->band_rows > 32 && tsw_digest_blocks(p) < 4096)
+	while (p->band_rows > 32 && tsw_digest_blocks(p) < p->blocks)
 		p->band_rows /= 2;
 }
 
