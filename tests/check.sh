@@ -7,6 +7,7 @@
 # Each PROGRAM ends with a line "N passed, N failed, N skipped".  One that lacks it, counts nothing, or
 # fails while counting no failure, is itself a failure.  The last line of this script is the sum.
 #
+#     JOBS=N               programs at a time (default: 1); what they print comes when they end
 #     REQUIRE_GPU=1        what is skipped for want of a GPU fails
 #     STRESS_SECONDS=S     the large stress rounds go on for S seconds each (default: one round)
 #     STRESS_MEMORY=SIZE   the largest matrix of the host's rounds (default: a share of what is free)
@@ -18,6 +19,7 @@ set -uo pipefail
 	echo "usage: TILESWAP=... $0 PROGRAM..." >&2
 	exit 2
 }
+jobs=${JOBS:-1}
 passed=0 failed=0 skipped=0
 failures=()
 work=$(mktemp -d)
@@ -29,10 +31,11 @@ fail() {
 	echo "FAILED: $1"
 }
 
-# Adds a program's last line to the sum.
+# Adds the last line of a program's log to the sum.
 count() {
-	local name=$1 rc=$2 p f s
-	if ! read -r p f s < <(tail -n 1 "$work/log" |
+	local name=$1 log=$2 rc p f s
+	rc=$(cat "$log.rc")
+	if ! read -r p f s < <(tail -n 1 "$log" |
 		sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p'); then
 		fail "$name ended without its count (exit $rc)"
 		return
@@ -48,13 +51,44 @@ count() {
 	fi
 }
 
-run() {
-	local name=${1#"$PWD"/} started=$SECONDS rc
+run_alone() {
+	local name=$1 log=$3 started=$SECONDS
 	echo "--- $name"
-	"$1" 2>&1 | tee "$work/log"
-	rc=${PIPESTATUS[0]}
-	count "$name" "$rc"
+	"$2" 2>&1 | tee "$log"
+	echo "${PIPESTATUS[0]}" >"$log.rc"
 	echo "--- $name: $((SECONDS - started)) s"
+}
+
+run_beside_others() {
+	local name=$1 log=$3 started=$SECONDS
+	"$2" >"$log" 2>&1
+	echo $? >"$log.rc"
+	{
+		flock 9
+		echo "--- $name"
+		cat "$log"
+		echo "--- $name: $((SECONDS - started)) s"
+	} 9>"$work/lock"
+}
+
+# Each program's log lies in $work under its number.
+run_all() {
+	local program name n=0
+	for program; do
+		n=$((n + 1)) name=${program#"$PWD"/}
+		if [ "$jobs" -eq 1 ]; then
+			run_alone "$name" "$program" "$work/$n"
+		else
+			[ "$(jobs -rp | wc -l)" -lt "$jobs" ] || wait -n
+			run_beside_others "$name" "$program" "$work/$n" &
+		fi
+	done
+	wait
+	n=0
+	for program; do
+		n=$((n + 1))
+		count "${program#"$PWD"/}" "$work/$n"
+	done
 }
 
 # ---- stress rounds --------------------------------------------------------------------------------
@@ -131,9 +165,7 @@ stress_all() {
 	fi
 }
 
-for program; do
-	run "$program"
-done
+run_all "$@"
 stress_all
 
 [ ${#failures[@]} -eq 0 ] || printf 'failed: %s\n' "${failures[@]}"
