@@ -28,9 +28,8 @@ typedef struct tsw_multi_part {
 
 /* How a chunk travels. */
 typedef enum tsw_multi_method {
-	TSW_MULTI_AUTO = 0, /* SWAP where no two parts exchange more than 200 MiB; else COPY, or
-			     * PACK where what travels lies in many pieces; HOST for those parts
-			     * that a partner cannot reach */
+	TSW_MULTI_AUTO = 0, /* COPY, or PACK where what travels lies in many pieces; HOST for those
+			     * parts that a partner cannot reach */
 	TSW_MULTI_COPY = 1, /* copy engines fetch it from the matrix; kernels where it lies in many
 			     * pieces */
 	TSW_MULTI_PACK =
@@ -68,7 +67,7 @@ typedef struct tsw_multi_options {
  * the streams; staging that the caller gave is free again when the part's stream has got there.
  * Peer access is enabled between devices that have it, and stays so.  That is for memory of
  * cudaMalloc(); memory of a pool, or mapped by cuMemMap(), lets other devices in only where its
- * owner says so (cudaMemPoolSetAccess, cuMemSetAccess), and must: the matrices where AUTO or SWAP
+ * owner says so (cudaMemPoolSetAccess, cuMemSetAccess), and must: the matrices where SWAP
  * is asked for, with the other methods the staging that is given.  The current device is kept.
  * Cannot be captured.
  *

@@ -8,10 +8,6 @@
 #define STAGING_ALIGNMENT 256
 #define DEFAULT_BUFFERS 2 /* long chunks gain more than many in flight (docs/DISTRIBUTED.md) */
 
-/* AUTO leaves links of at most so much to the swapping kernel, which starts sooner than chunks and
- * copy engines do (docs/DISTRIBUTED.md). */
-#define SWAP_MOST_BYTES ((uint64_t)200 << 20)
-
 /* ---- looking --------------------------------------------------------------------------------- */
 
 static tsw_status set_device(const struct tsw_member *m)
@@ -172,22 +168,16 @@ static int goes_through_host(const struct tsw_team *team)
 	return 0;
 }
 
-/* Of parts that reach each other.  What a copy engine cannot fetch from the matrix is best packed
- * there and then copied. */
-static int best_method(const struct tsw_team *team)
-{
-	if (largest_link(team) <= SWAP_MOST_BYTES)
-		return TSW_MULTI_SWAP;
-	return anything_in_pieces(team) ? TSW_MULTI_PACK : TSW_MULTI_COPY;
-}
-
-/* A swap has neither buffers nor copies. */
+/* What a copy engine cannot fetch from the matrix is best packed there and then copied.  Short
+ * links are swapped sooner (docs/DISTRIBUTED.md), but a swap's kernels go to the partner's memory,
+ * and whether a pool lets them in is not known here: the caller must say so.  A swap has neither
+ * buffers nor copies. */
 static void choose_method(struct tsw_team *team)
 {
 	tsw_multi_options *const o = &team->options;
 
 	if (o->method == TSW_MULTI_AUTO && !goes_through_host(team))
-		o->method = best_method(team);
+		o->method = anything_in_pieces(team) ? TSW_MULTI_PACK : TSW_MULTI_COPY;
 	if (o->method == TSW_MULTI_SWAP)
 		o->buffers = o->copies = 0;
 	else if (!o->buffers)
