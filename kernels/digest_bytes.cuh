@@ -2,8 +2,8 @@
  * (digest_product.cuh). A strip is so many whole elements as surely lie in BYTES_VECTORS aligned
  * vectors.
  *
- * `values` needs elements.  Those of 1, 2 and 4 bytes never straddle a word, and are taken out of
- * the vectors that are multiplied.  Of others a thread takes the fewest side by side that are a
+ * `values` needs elements.  Those of 1 and 2 bytes never straddle a word, and are taken out of the
+ * vectors that are multiplied.  Of others a thread takes the fewest side by side that are a
  * whole number of words, shifted by what the strip begins past a word.  Included with BYTES_KERNEL
  * and BYTES_SIZE (bytes of an element).
  */
@@ -152,8 +152,6 @@ __global__ void __launch_bounds__(DIGEST_THREADS, 4) BYTES_KERNEL(const struct t
 #undef BYTES_PASTE
 #undef BYTES_VALUES
 #undef BYTES_LIMBS
-#undef BYTES_LAST
-#undef BYTES_EACH
 #undef BYTES_LAST
 #undef BYTES_EACH
 #undef BYTES_WORDS

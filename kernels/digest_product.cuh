@@ -1,5 +1,5 @@
-/* Sums of rows of any alignment as products of matrices of bytes: for digest_bytes.cuh and
- * digest_wide.cuh.
+/* Sums of rows of any alignment as products of matrices of bytes: for digest_bytes.cuh,
+ * digest_words.cuh and digest_wide.cuh.
  *
  * `placed` is linear in the bytes of the matrix, and a 61-bit weight is eight bytes: what a column
  * of bytes comes to is a product of matrices of bytes, which GPUs have an instruction for,

@@ -73,9 +73,9 @@ static void check(struct job job)
 	tsw_guarded_free(&g);
 }
 
-static const size_t widths[] = {1,  2,	3,  4,	 5,   6,   7,	 8,    9,    10,  11,
-				12, 13, 14, 15,	 16,  17,  20,	 24,   32,   33,  36,
-				48, 50, 64, 100, 264, 505, 1009, 1010, 2048, 2100};
+static const size_t widths[] = {1,  2,	3,  4,	5,   6,	  7,   8,    9,	   10,	 11,
+				12, 13, 14, 15, 16,  17,  20,  24,   32,   33,	 36,
+				48, 50, 64, 65, 100, 264, 505, 1009, 1010, 2048, 2100};
 
 /* TSW_WIDTHS=1,3,36: only those, for mutants, of which each is one kernel's. */
 static int wanted(size_t width)
@@ -128,26 +128,31 @@ START_TEST(several_strips)
 END_TEST
 
 /* More rows in a band than the weights in shared memory are of: one block of a matrix whose other
- * columns are 0. */
-START_TEST(long_band)
+ * elements are 0.  `classes`: of rows that begin alike, 1 or 2; the block's are every second one.
+ */
+static void check_long_band(size_t width, size_t classes)
 {
-	static const size_t long_widths[] = {1, 3, 17, 100, 1100};
-	const size_t width = long_widths[_i], n = 277, ld = (n + 15) / 16 * 16;
-	const struct tsw_shape s = {n, ld, width};
-	struct tsw_digest_task p = {.stride = ld * width, .elem_size = width, .n = n};
+	const size_t n = 277 * classes;
+	size_t ld = n;
+	struct tsw_digest_task p = {.elem_size = width, .n = n};
 	struct tsw_guarded g;
-	struct job job = {s, 0, 0, 0, 0, tsw_seed() | 2};
+	struct tsw_shape s;
+	struct job job;
 	tsw_digest host, simt;
 	const char *wrong;
 
-	if (!wanted(width))
-		return;
+	while (ld * width % 16 != (classes - 1) * 8)
+		ld++;
+	p.stride = ld * width;
+	s = (struct tsw_shape){n, ld, width};
+	job = (struct job){s, 0, 0, 0, 0, tsw_seed() | 2};
 	tsw_kernel_digest(&p);
+	ck_assert_uint_eq((size_t)1 << p.step_log, classes);
 	job.band_rows = p.band_rows;
 	job.blocks = 1;
 	g = tsw_guarded_new(tsw_shape_bytes(s), TSW_FLUSH_LEFT);
 	memset(g.p, 0, g.bytes);
-	for (size_t r = 0; r < n; r++)
+	for (size_t r = 0; r < n; r += classes)
 		tsw_fill(g.p + r * ld * width, (p.strip < n ? p.strip : n) * width);
 	tsw_assert_ok(tsw_checksum_host(g.p, n, ld, width, 0, &host, 1));
 	simt_allow_nothing();
@@ -157,6 +162,23 @@ START_TEST(long_band)
 	ck_assert_uint_eq(host.placed, simt.placed);
 	ck_assert_uint_eq(host.values, simt.values);
 	tsw_guarded_free(&g);
+}
+
+START_TEST(long_band)
+{
+	static const size_t long_widths[] = {1, 3, 17, 100, 1100};
+
+	if (wanted(long_widths[_i]))
+		check_long_band(long_widths[_i], 1);
+}
+END_TEST
+
+START_TEST(long_band_of_every_second_row)
+{
+	static const size_t long_widths[] = {1, 3, 17, 100};
+
+	if (wanted(long_widths[_i]))
+		check_long_band(long_widths[_i], 2);
 }
 END_TEST
 
@@ -187,6 +209,8 @@ START_TEST(every_kernel_is_somebodys_choice)
 				ck_assert_uint_gt(p.strip, 0);
 			}
 		ck_assert_msg(chosen, "no width and alignment here gets %s", k->name);
+		/* What a block may have on the least GPU, 64 KiB, less what src/cuda keeps. */
+		ck_assert_uint_le(k->shared_bytes, 60 << 10);
 	}
 	ck_assert_uint_gt(kernels, 1);
 }
@@ -260,6 +284,7 @@ static Suite *simt_digest_suite(void)
 	tcase_add_loop_test(tc, several_strips, 0, count);
 	tcase_add_loop_test(tc, split_launches, 0, count);
 	tcase_add_loop_test(tc, long_band, 0, 5);
+	tcase_add_loop_test(tc, long_band_of_every_second_row, 0, 4);
 	tcase_add_test(tc, every_kernel_is_somebodys_choice);
 	suite_add_tcase(suite, tc);
 	tc = tcase_create("arithmetic");
