@@ -272,6 +272,73 @@ START_TEST(chooses_tiles_that_fit)
 }
 END_TEST
 
+/* A file in the page cache gets as much memory as serves there, but what its elements need. */
+START_TEST(cached_files_take_little_memory)
+{
+	struct tsw_run_result r;
+	struct tsw_run_options o = {.memory_bytes = (uint64_t)8 << 30};
+	struct tsw_engine e = {.o = &o, .result = &r};
+	const struct tsw_grid ordinary = {.n = 16384, .ld = 16384, .elem_size = 8};
+	const struct tsw_grid enormous = {.n = 5, .ld = 5, .elem_size = (size_t)40 << 20};
+
+	for (o.cached = 0; o.cached <= 1; o.cached++) {
+		e.shop.grid = ordinary;
+		tsw_assert_ok(tsw_engine_choose_tile(&e));
+		ck_assert_uint_eq(e.shop.grid.tile, o.cached ? 2048 : 2560);
+		e.shop.grid = enormous;
+		tsw_assert_ok(tsw_engine_choose_tile(&e));
+		ck_assert_uint_eq(e.shop.grid.tile, 1);
+	}
+	o.memory_bytes = (uint64_t)26 << 20;
+	e.shop.grid = ordinary;
+	tsw_assert_ok(tsw_engine_choose_tile(&e));
+	ck_assert_uint_eq(e.shop.grid.tile, 512);
+}
+END_TEST
+
+static unsigned told;
+static uint64_t told_of; /* bytes, each time */
+
+static void count_what_is_told(void *user, int fd, uint64_t at, uint64_t bytes)
+{
+	(void)user;
+	(void)fd;
+	(void)at;
+	told++;
+	told_of = bytes;
+}
+
+/* The disk hears of everything at once, each time so many bytes have been written, and of no piece
+ * by itself; of the journal, which nothing waits for, never. */
+START_TEST(the_disk_hears_of_many_pairs_at_once)
+{
+	struct tsw_run_result r;
+
+	begin(plain);
+	scene.disk.io.start_writing = count_what_is_told;
+	scene.o.process_only = 1;
+	told = 0;
+	tsw_assert_ok(scene_run(&scene, &r));
+	ck_assert_uint_ge(told, 2 * r.pairs_written - plain.n / plain.tile);
+	scene.o.early = r.traffic.written / 3;
+	told = 0;
+	tsw_assert_ok(scene_run(&scene, &r));
+	ck_assert_uint_ge(told, 1);
+	ck_assert_uint_le(told, 3);
+	ck_assert_uint_eq(told_of, tsw_grid_end(&plain) - plain.offset);
+	ck_assert_msg(!scene_wrong(&scene, 2), "%s", scene_wrong(&scene, 2));
+	/* After each pair, if what was begun then has come to an end. */
+	scene.o.early = 1;
+	for (unsigned run = 3; run < 30; run++) {
+		told = 0;
+		tsw_assert_ok(scene_run(&scene, &r));
+		ck_assert(told > 0 && told <= r.pairs_written);
+		ck_assert_msg(!scene_wrong(&scene, run), "%s", scene_wrong(&scene, run));
+	}
+	finish();
+}
+END_TEST
+
 /* ---- one call fails -------------------------------------------------------------------------- */
 
 struct failing {
@@ -589,6 +656,42 @@ static void spoil_both_records(void)
 		f->cache[at + 30] ^= 1;
 }
 
+/* The header's hash is right: somebody meant it. */
+static void forge(uint64_t tile, uint64_t first, uint64_t square)
+{
+	struct tsw_journal_header h;
+	struct tsw_grid g = plain;
+
+	memcpy(&h, file_of(SCENE_JOURNAL)->cache, sizeof h);
+	h.tile = g.tile = tile;
+	h.first_side = g.first = first;
+	h.square = g.square = square;
+	if (tile)
+		h.slot_bytes = tsw_slot_bytes(&g);
+	h.hash = tsw_hash_bytes(&h, sizeof h - sizeof h.hash);
+	memcpy(file_of(SCENE_JOURNAL)->cache, &h, sizeof h);
+}
+
+static void forge_no_tile(void)
+{
+	forge(0, 0, 0);
+}
+
+static void forge_large_tile(void)
+{
+	forge(plain.n + 1, 0, 0);
+}
+
+static void forge_large_first(void)
+{
+	forge(plain.tile, plain.tile + 1, 0);
+}
+
+static void forge_large_square(void)
+{
+	forge(plain.tile, 0, plain.tile + 1);
+}
+
 START_TEST(foreign_and_stale_are_refused)
 {
 	static const struct {
@@ -603,6 +706,10 @@ START_TEST(foreign_and_stale_are_refused)
 		{spoil_header, "damaged"},
 		{cut_journal, "not a whole journal"},
 		{spoil_both_records, "no record of it is whole"},
+		{forge_no_tile, "tiles that it cannot have"},
+		{forge_large_tile, "tiles that it cannot have"},
+		{forge_large_first, "tiles that it cannot have"},
+		{forge_large_square, "tiles that it cannot have"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -844,6 +951,33 @@ START_TEST(on_a_real_disk)
 }
 END_TEST
 
+/* Where the file system can tell: what has been written is in the cache, what the cache was told to
+ * drop is not. */
+START_TEST(looks_into_the_page_cache)
+{
+	const size_t bytes = 100 * TSW_PAGE;
+	const struct tsw_io *io = &tsw_system_io;
+	char path[128];
+	int fd, is;
+
+	snprintf(path, sizeof path, "%.64s/tsw-cached-XXXXXX",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/var/tmp");
+	fd = mkstemp(path);
+	ck_assert(fd >= 0 && !unlink(path));
+	ck_assert(write(fd, tsw_pattern(bytes), bytes) == (ssize_t)bytes && !fsync(fd));
+	is = io->is_cached(NULL, fd, 0, bytes);
+	printf("  the page cache %s\n", is ? "tells" : "does not tell");
+	ck_assert_int_eq(io->is_cached(NULL, fd, 0, 2 * bytes), 0);
+	if (is) {
+		ck_assert(!posix_fadvise(fd, (off_t)bytes / 2, (off_t)bytes / 2,
+					 POSIX_FADV_DONTNEED));
+		ck_assert_int_eq(io->is_cached(NULL, fd, 0, bytes / 4), 1);
+		ck_assert_int_eq(io->is_cached(NULL, fd, 0, bytes), 0);
+	}
+	close(fd);
+}
+END_TEST
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 #define MOST 3
@@ -922,6 +1056,8 @@ static Suite *engine_suite(void)
 	tcase_add_test(tests, whole_blocks_go_past_the_cache);
 	tcase_add_test(tests, the_name_goes_to_another_file);
 	tcase_add_test(tests, chooses_tiles_that_fit);
+	tcase_add_test(tests, cached_files_take_little_memory);
+	tcase_add_test(tests, the_disk_hears_of_many_pairs_at_once);
 	tcase_add_loop_test(tests, the_nth_call_fails, 0, 8);
 	tcase_add_test(tests, the_nth_transfer_is_short);
 	tcase_add_loop_test(tests, a_full_disk_stops_only_the_beginning, 0, 2);
@@ -938,6 +1074,7 @@ static Suite *engine_suite(void)
 	tcase_add_test(tests, copies);
 	tcase_add_test(tests, the_nth_call_of_a_copy_fails);
 	tcase_add_loop_test(tests, on_a_real_disk, 0, 3);
+	tcase_add_test(tests, looks_into_the_page_cache);
 	tcase_add_loop_test(tests, threads_take_turns, 0, 2);
 	suite_add_tcase(suite, tests);
 	return suite;

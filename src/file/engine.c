@@ -18,6 +18,9 @@
 #define DIRECT_FACTOR 2
 /* Squares on the diagonal lengthen the journal by half of themselves: no more than V/200. */
 #define LEAST_SQUARES 100
+/* A file in the page cache gains nothing from runs longer than fit into this, and every page of the
+ * tiles and of the journal is to be taken from the system first. */
+#define CACHED_MEMORY ((uint64_t)200 << 20)
 /* Fewer tiles than this leave little to overlap. */
 #define LEAST_TILES 6
 
@@ -126,6 +129,8 @@ struct tsw_work *tsw_engine_take(struct tsw_engine *e)
 /* Everything that was begun has ended. */
 static void drain(struct tsw_engine *e)
 {
+	if (e->shop.pool)
+		tsw_pool_wait(e->shop.pool, &e->early);
 	for (unsigned i = 0; i < TSW_WORKS && e->shop.pool; i++) {
 		tsw_pool_wait(e->shop.pool, &e->work[i].reading);
 		tsw_pool_wait(e->shop.pool, &e->work[i].payload.job);
@@ -170,6 +175,33 @@ static struct tsw_pair_hash as_it_is(const struct tsw_work *w)
 {
 	return w ? (struct tsw_pair_hash){w->k, w->ha, w->hb}
 		 : (struct tsw_pair_hash){.k = TSW_NO_PAIR};
+}
+
+/* ---- writing early --------------------------------------------------------------------------- */
+
+static tsw_status start_writing_all(void *arg, uint64_t index)
+{
+	const struct tsw_engine *e = arg;
+	const struct tsw_grid *g = &e->shop.grid;
+	const struct tsw_file *f = &e->shop.data;
+
+	(void)index;
+	f->io->start_writing(f->io->user, f->fd, g->offset, tsw_grid_end(g) - g->offset);
+	return TSW_OK;
+}
+
+/* The disk gets what many pairs have left in the page cache, in one go: tiles that have become
+ * neighbours meanwhile leave in longer runs, and nobody stands in the queue for each of them. */
+static void write_early(struct tsw_engine *e, const struct tsw_work *w)
+{
+	e->written_since += tsw_region_bytes(&w->a) + tsw_region_bytes(&w->b);
+	if (!e->o->early || e->written_since < e->o->early ||
+	    !tsw_pool_ended(e->shop.pool, &e->early))
+		return;
+	e->written_since = 0;
+	e->early = (struct tsw_job){
+		.run = start_writing_all, .arg = e, .line = TSW_TO_WRITE, .count = 1};
+	tsw_pool_submit(e->shop.pool, &e->early);
 }
 
 /* ---- one pair after the other ---------------------------------------------------------------- */
@@ -222,6 +254,7 @@ static tsw_status end_pair(struct tsw_engine *e, struct tsw_work *w)
 {
 	TRY(tsw_pool_wait(e->shop.pool, &w->second.job));
 	tsw_work_forget(w, 0);
+	write_early(e, w);
 	tsw_engine_release(e, w);
 	return TSW_OK;
 }
@@ -449,14 +482,24 @@ static tsw_status check_tiles(const struct tsw_engine *e)
 	return TSW_OK;
 }
 
+static uint64_t memory_that_serves(const struct tsw_engine *e, uint64_t least)
+{
+	const uint64_t memory = e->o->memory_bytes;
+
+	if (e->o->cached && CACHED_MEMORY < memory && least <= CACHED_MEMORY)
+		return CACHED_MEMORY;
+	return memory;
+}
+
 tsw_status tsw_engine_choose_tile(struct tsw_engine *e)
 {
 	struct tsw_grid *g = &e->shop.grid, least = *g;
 
 	if (g->tile)
 		return check_tiles(e);
-	tsw_choose_cuts(g, e->o->memory_bytes, e->shop.grain);
 	least.tile = (size_t)least_tile(g);
+	tsw_choose_cuts(g, memory_that_serves(e, TSW_WORKS * tsw_work_bytes(&least)),
+			e->shop.grain);
 	if (g->tile < least.tile)
 		return tsw_fail(
 			TSW_ERR_OPTION,
@@ -500,7 +543,8 @@ tsw_status tsw_engine_run(const struct tsw_run_options *o, struct tsw_run_result
 					.verify = o->verify,
 					.process_only = o->process_only,
 					.swap_digest = o->swap_digest,
-					.forget = o->forget},
+					.forget = o->forget,
+					.early = o->early != 0},
 			       .previous = {.k = TSW_NO_PAIR}};
 	tsw_status status;
 	int left;

@@ -31,7 +31,10 @@ struct tsw_run_options {
 				* seed */
 	uint64_t seed;
 	int nthreads, process_only, verify, once, swap_digest, forget;
-	size_t block; /* runs of whole blocks go past the page cache where they can; 0: none */
+	int cached;	/* the file is in the page cache: no more memory than serves there */
+	uint64_t early; /* pages stay in the cache, and nothing waits for them: the disk hears of
+			 * them each time so many bytes have been written; 0: at once */
+	size_t block;	/* runs of whole blocks go past the page cache where they can; 0: none */
 	int (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes);
 	void *user;
 };
@@ -70,6 +73,8 @@ struct tsw_engine {
 	struct tsw_pair_hash previous; /* the last pair written, as it was written */
 	tsw_digest digest;	       /* of the pairs taken so far */
 	uint64_t done_bytes;
+	struct tsw_job early;	/* begins to write what the page cache has */
+	uint64_t written_since; /* bytes since that was last begun */
 };
 
 /* A sync that a run of durability `process` does without. */

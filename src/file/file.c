@@ -16,6 +16,10 @@
 /* Enough to keep a disk busy; most of them wait most of the time. */
 #define IO_THREADS 32
 
+/* Less of it, and tiles that are neighbours leave for the disk one by one; more, and there is too
+ * much to wait for at the end. */
+#define EARLY_BYTES ((uint64_t)256 << 20)
+
 /* Where nothing is known of the memory. */
 #define MEMORY_UNKNOWN ((uint64_t)256 << 20)
 
@@ -129,11 +133,25 @@ static tsw_status find_matrix(struct call *c)
 /* ---- running -----------------------------------------------------------------------------------
  */
 
+/* A file that is in the page cache and may stay there keeps the processors busy and no disk: one
+ * thread for each of them, one that begins to write to the disk and waits there, one more. */
+static unsigned io_threads(const struct call *c, int cached)
+{
+	const unsigned few = (unsigned)tsw_cpu_threads(c->o.nthreads) + 2;
+
+	return cached && few < IO_THREADS ? few : IO_THREADS;
+}
+
 static struct tsw_run_options run_options(const struct call *c)
 {
 	const tsw_file_options *o = &c->o;
 	const struct tsw_memory memory = tsw_memory_now();
 	const uint64_t half = memory.available_bytes ? memory.available_bytes / 2 : MEMORY_UNKNOWN;
+	const uint64_t span = tsw_place_span(&c->place);
+	/* A file that fits twice may stay in the page cache. */
+	const int stays = span <= half, process_only = o->durability == TSW_DURABLE_PROCESS,
+		  lazy = stays && process_only && !o->out_path;
+	const int cached = lazy && c->io->is_cached(c->io->user, c->file.fd, c->place.offset, span);
 
 	return (struct tsw_run_options){
 		.io = c->io,
@@ -146,15 +164,16 @@ static struct tsw_run_options run_options(const struct call *c)
 			 .elem_size = c->place.elem_size},
 		.memory_bytes = o->memory_bytes ? o->memory_bytes : half,
 		.memory_given = o->memory_bytes != 0,
-		.io_threads = IO_THREADS,
+		.io_threads = io_threads(c, cached),
 		.nthreads = o->nthreads,
-		.process_only = o->durability == TSW_DURABLE_PROCESS,
+		.process_only = process_only,
 		.verify = o->verify != 0,
 		.once = o->once != 0,
 		.swap_digest = c->place.column_major,
-		/* A file that fits twice may stay in the page cache. */
-		.forget = tsw_place_span(&c->place) > half,
-		.block = tsw_place_span(&c->place) > half && !o->out_path ? TSW_PAGE : 0,
+		.forget = !stays,
+		.cached = cached,
+		.early = lazy ? EARLY_BYTES : 0,
+		.block = !stays && !o->out_path ? TSW_PAGE : 0,
 		.progress = o->progress,
 		.user = o->user,
 	};

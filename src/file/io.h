@@ -62,6 +62,8 @@ struct tsw_io {
 	int (*remove_mark)(void *user, int fd);
 	int (*chance)(void *user, void *to, size_t bytes); /* random bytes */
 	int (*boot)(void *user, char id[TSW_BOOT_BYTES]);  /* of the running system */
+	/* Do a few looks find all of it in the page cache?  Nothing is waited for. */
+	int (*is_cached)(void *user, int fd, uint64_t at, uint64_t bytes);
 	/* Advice: cannot fail. */
 	void (*start_writing)(void *user, int fd, uint64_t at, uint64_t bytes);
 	void (*forget)(void *user, int fd, uint64_t at, uint64_t bytes, int wait);

@@ -256,3 +256,13 @@ tsw_status tsw_pool_wait(struct tsw_pool *pool, struct tsw_job *job)
 	job->submitted = 0;
 	return job->status == TSW_OK ? TSW_OK : tsw_fail(job->status, "%s", job->detail);
 }
+
+int tsw_pool_ended(struct tsw_pool *pool, const struct tsw_job *job)
+{
+	int ended;
+
+	pthread_mutex_lock(&pool->lock);
+	ended = !job->submitted || is_done(job);
+	pthread_mutex_unlock(&pool->lock);
+	return ended;
+}

@@ -40,6 +40,9 @@ void tsw_pool_submit(struct tsw_pool *pool, struct tsw_job *job);
  * have ended: the first failure.  A job that was not submitted is done. */
 tsw_status tsw_pool_wait(struct tsw_pool *pool, struct tsw_job *job);
 
+/* Is there nothing left to wait for? */
+int tsw_pool_ended(struct tsw_pool *pool, const struct tsw_job *job);
+
 static inline tsw_status tsw_pool_run(struct tsw_pool *pool, struct tsw_job *job)
 {
 	tsw_pool_submit(pool, job);

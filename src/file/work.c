@@ -21,6 +21,9 @@
  * wait, and some of them spinning. */
 #define WRITERS 2
 
+/* Where none of them waits for the disk either, the second one is of no use. */
+#define WRITERS_TO_MEMORY 1
+
 /* Enough bands a tile, and pieces of it, to keep the disk busy. */
 #define LEAST_BANDS 16
 
@@ -172,6 +175,13 @@ static int waits_for_reads(const struct tsw_move *m)
 	return m->write && m->shop->direct.fd >= 0 && m->file->fd == m->shop->data.fd;
 }
 
+static unsigned most_threads(const struct tsw_move *m)
+{
+	if (!m->write || is_past(m))
+		return 0;
+	return m->shop->early ? WRITERS_TO_MEMORY : WRITERS;
+}
+
 static void start_move(struct tsw_move *m)
 {
 	m->file = way(m->shop, m->file, &m->region);
@@ -179,7 +189,7 @@ static void start_move(struct tsw_move *m)
 				  .arg = m,
 				  .line = m->write ? TSW_TO_WRITE : TSW_TO_READ,
 				  .count = pieces_of(m->shop, m->region.rows, is_past(m)),
-				  .most = m->write && !is_past(m) ? WRITERS : 0,
+				  .most = most_threads(m),
 				  .alone = waits_for_reads(m)};
 	tsw_pool_submit(m->shop->pool, &m->job);
 }
@@ -249,8 +259,9 @@ uint64_t tsw_work_bytes(const struct tsw_grid *g)
 	       most_bands(g) * (2 * sizeof(tsw_hash) + 2 * sizeof(tsw_digest));
 }
 
-/* Of huge pages where the kernel has them: what the disk takes from them or puts there is in fewer
- * pieces, which was an eighth of the time at runs of 12 KiB.
+/* Past the page cache of huge pages where the kernel has them: what the disk takes from them or
+ * puts there is in fewer pieces, which was an eighth of the time at runs of 12 KiB.  Through the
+ * cache they gain nothing, and a virtual machine may have to ask its host for each of them.
  *
  * They are taken here, by one thread: every thread that meets an untouched huge page takes one, and
  * all but one of those that meet the same give it back, 2 MiB for each thread for a moment, which a
@@ -259,26 +270,27 @@ uint64_t tsw_work_bytes(const struct tsw_grid *g)
 #define HUGE_FROM ((size_t)2 << 20)
 #define HUGE_UNTOUCHED_FROM ((size_t)64 << 20)
 
-static void take_pages(void *p, size_t bytes)
+static void take_pages(void *p, size_t bytes, int past)
 {
 	if (bytes < HUGE_FROM)
 		return;
-	madvise(p, bytes, MADV_HUGEPAGE); /* a hint */
+	if (past)
+		madvise(p, bytes, MADV_HUGEPAGE); /* a hint */
 #ifdef MADV_POPULATE_WRITE
-	if (!madvise(p, bytes, MADV_POPULATE_WRITE))
+	if (past && !madvise(p, bytes, MADV_POPULATE_WRITE))
 		return;
 #endif
 	if (bytes < HUGE_UNTOUCHED_FROM)
 		madvise(p, bytes, MADV_NOHUGEPAGE);
 }
 
-static unsigned char *pages_new(size_t bytes)
+static unsigned char *pages_new(size_t bytes, int past)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		return NULL;
-	take_pages(p, bytes);
+	take_pages(p, bytes, past);
 	/* A child must not share a page that the disk is reading or writing: old kernels would part
 	 * the two by a copy. */
 	madvise(p, bytes, MADV_DONTFORK);
@@ -291,7 +303,7 @@ tsw_status tsw_work_new(struct tsw_work *w, const struct tsw_shop *shop)
 
 	memset(w, 0, sizeof *w);
 	w->shop = shop;
-	w->x = pages_new(2 * bytes);
+	w->x = pages_new(2 * bytes, shop->direct.fd >= 0);
 	w->band_a = calloc(2 * bands, sizeof *w->band_a);
 	w->band_digest = calloc(2 * bands, sizeof *w->band_digest);
 	if (!w->x || !w->band_a || !w->band_digest) {
@@ -496,7 +508,8 @@ static void write_half(struct tsw_work *w, struct tsw_move *m, const struct tsw_
 			       .file = &w->shop->out,
 			       .buffer = buffer,
 			       .count = &w->shop->traffic->written,
-			       .write = 1};
+			       .write = 1,
+			       .lazy = w->shop->early};
 	start_move(m);
 }
 

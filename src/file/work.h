@@ -25,6 +25,7 @@ struct tsw_shop {
 	int verify;	  /* digests are taken */
 	int swap_digest;  /* the file is column-major: rows are columns */
 	int forget;	  /* pages of the file are given back once they are written */
+	int early;	  /* somebody else begins the writing of the file's pages to the disk */
 	size_t band;	  /* rows of a tile that have one hash */
 	struct tsw_traffic *traffic;
 };

@@ -136,6 +136,8 @@ const char *scene_until_done(struct scene *s, unsigned command)
 
 		/* The way past the page cache depends on the memory that is free at each call. */
 		s->o.block = tsw_random_below(&s->random, 3) ? s->disk.block : 0;
+		s->o.early =
+			tsw_random_below(&s->random, 2) * (1 + tsw_random_below(&s->random, 99));
 		status = scene_run(s, &r);
 		disk_revive(&s->disk);
 		if (status != TSW_OK && s->disk.unmarking && scene_nothing_left(s)) {
