@@ -74,6 +74,22 @@ static inline __device__ uint4 tsw_load_vector(const void *p, uint64_t policy)
 #endif
 }
 
+/* The same where rows do not begin at lines: L2 fetches the 256 bytes around, which the neighbour,
+ * who has the rest of them, is about to want. */
+static inline __device__ uint4 tsw_load_vector_around(const void *p, uint64_t policy)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	uint4 v;
+
+	asm volatile("ld.global.L2::cache_hint.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+		     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+		     : "l"(p), "l"(policy));
+	return v;
+#else
+	return tsw_load_vector(p, policy);
+#endif
+}
+
 /* Copies bytes `from` up to `to` of a vector from global to shared memory, and no others. */
 static inline __device__ void tsw_copy_bytes(void *shared, const void *global, uint32_t from,
 					     uint32_t to)
@@ -104,10 +120,10 @@ static inline __device__ tsw_shared tsw_shared_address(void *p)
 }
 #endif
 
-/* Copies a vector from global to shared memory.  Bytes `from` up to `to` of it are wanted; the
- * others may be anything, such as what another block writes at this moment.  Done after
- * tsw_copies_done(). Without cp.async the wanted bytes alone are copied, so that tests would see a
- * use of others. */
+/* Copies a vector from global to shared memory, and the 256 bytes around it into L2.  Bytes `from`
+ * up to `to` of it are wanted; the others may be anything, such as what another block writes at
+ * this moment.  Done after tsw_copies_done(). Without cp.async the wanted bytes alone are copied,
+ * so that tests would see a use of others. */
 static inline __device__ void tsw_copy_vector(tsw_shared shared, const void *global, uint32_t from,
 					      uint32_t to, uint64_t policy)
 {
@@ -115,7 +131,7 @@ static inline __device__ void tsw_copy_vector(tsw_shared shared, const void *glo
 	(void)from;
 	(void)to;
 #if __CUDA_ARCH__ >= 800
-	asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;"
+	asm volatile("cp.async.cg.shared.global.L2::cache_hint.L2::256B [%0], [%1], 16, %2;"
 		     :
 		     : "r"(shared), "l"(global), "l"(policy)
 		     : "memory");

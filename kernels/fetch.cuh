@@ -59,12 +59,14 @@ static inline __device__ void tsw_bulk_end(uint64_t *arrived)
 }
 
 /* Fetches `rows` rows of `bytes` bytes, the first at `a`, the next `pitch` bytes on.  Row e goes to
- * shared + e * stride, a multiple of 16, and begins there as many bytes past a vector as in memory.
- * Nothing is read from `end` on.  Threads from number `first` on begin. */
+ * shared + e * stride, multiples of `grain`, and begins there as many bytes past such a multiple as
+ * in memory.  `grain` is 16 to 128: the copy engine asks for a row in pieces that end at multiples
+ * of 32, 64 or 128 on either side, so that the more these agree, the fewer there are.  Nothing is
+ * read from `end` on.  Threads from number `first` on begin. */
 static inline __device__ void tsw_fetch_rows(uint64_t *arrived, unsigned char *shared,
-					     uint32_t stride, const char *a, uint64_t pitch,
-					     uint32_t rows, uint32_t bytes, const char *end,
-					     uint32_t first)
+					     uint32_t stride, uint32_t grain, const char *a,
+					     uint64_t pitch, uint32_t rows, uint32_t bytes,
+					     const char *end, uint32_t first)
 {
 	const uint64_t policy = tsw_keep_policy();
 
@@ -75,7 +77,8 @@ static inline __device__ void tsw_fetch_rows(uint64_t *arrived, unsigned char *s
 	     e += blockDim.x) {
 		const char *const row = a + e * pitch;
 		const uint32_t m = (uint32_t)(uintptr_t)row & 15;
-		unsigned char *const to = shared + e * stride;
+		unsigned char *const to =
+			shared + e * stride + ((uint32_t)(uintptr_t)row & (grain - 16));
 		uint32_t whole = (m + bytes + 15) / 16 * 16;
 
 		if (row - m + whole > end) {
@@ -101,16 +104,16 @@ static inline __device__ void tsw_fetch_rows(uint64_t *arrived, unsigned char *s
 	for (uint32_t e = warp; e < rows; e += warps) {
 		const char *const row = a + e * pitch;
 		const uint32_t m = (uint32_t)(uintptr_t)row & 15;
+		const uint32_t to_row = e * stride + ((uint32_t)(uintptr_t)row & (grain - 16));
 
 		for (uint32_t at = lane * 16; at < m + bytes; at += 512) {
 			const uint32_t to = m + bytes - at < 16 ? m + bytes - at : 16;
 
 			if (row - m + at + 16 <= end)
-				tsw_copy_vector(address + e * stride + at, row - m + at, at ? 0 : m,
-						to, policy);
+				tsw_copy_vector(address + to_row + at, row - m + at, at ? 0 : m, to,
+						policy);
 			else
-				tsw_copy_bytes(shared + e * stride + at, row - m + at, at ? 0 : m,
-					       to);
+				tsw_copy_bytes(shared + to_row + at, row - m + at, at ? 0 : m, to);
 		}
 	}
 #endif

@@ -36,7 +36,7 @@ int tsw_kernel_shifted(struct tsw_tiles *p, uint64_t count, unsigned unit, unsig
 		       struct tsw_kernel *kernel);
 
 /* The kernel for narrow elements on rows of any alignment: `count` matrices of side p->n, elements
- * of 1, 3 or 6 bytes.  Fills in *kernel, p->side and p->group.  0 if it cannot serve. */
+ * of 1, 2, 3 or 6 bytes.  Fills in *kernel, p->side and p->group.  0 if it cannot serve. */
 int tsw_kernel_realigned(struct tsw_tiles *p, uint64_t count, unsigned elem_size,
 			 unsigned shared_bytes, struct tsw_kernel *kernel);
 

@@ -23,23 +23,34 @@ static inline __device__ uint4 tsw_middle(uint4 low, uint4 high, uint32_t o, uin
 	return make_uint4(v, w, x, y);
 }
 
-/* `count` words, at most 6, that lie m bytes after `shared`, a multiple of 4; m < 16.  `wanted`
- * bytes of them, if fewer; the others may be anything. */
+/* `count` words, at most 6, that lie m bytes after `shared`, a multiple of 4, or of 8 where `count`
+ * is even: then they are loaded in pairs.  `wanted` bytes of them, if fewer; the others may be
+ * anything. */
 static inline __device__ void tsw_words_at(const unsigned char *shared, uint32_t m, uint32_t wanted,
 					   uint32_t *out, uint32_t count)
 {
 #ifdef __CUDA_ARCH__
-	const uint32_t *const word = (const uint32_t *)(shared + m / 4 * 4);
-	uint32_t before = word[0];
+	const int odd = count % 2 == 0 && m & 4;
+	uint32_t in[8];
 
 	(void)wanted;
-#pragma unroll
-	for (uint32_t w = 0; w < count; w++) {
-		const uint32_t next = word[w + 1];
+	if (count % 2 == 0) {
+		const uint2 *const pair = (const uint2 *)(shared + m / 8 * 8);
 
-		out[w] = __funnelshift_r(before, next, m % 4 * 8);
-		before = next;
+#pragma unroll
+		for (uint32_t w = 0; w < count / 2 + 1; w++) {
+			in[2 * w] = pair[w].x;
+			in[2 * w + 1] = pair[w].y;
+		}
+	} else {
+#pragma unroll
+		for (uint32_t w = 0; w < count + 1; w++)
+			in[w] = ((const uint32_t *)(shared + m / 4 * 4))[w];
 	}
+#pragma unroll
+	for (uint32_t w = 0; w < count; w++)
+		out[w] = odd ? __funnelshift_r(in[w + 1], in[w + 2], m % 4 * 8)
+			     : __funnelshift_r(in[w], in[w + 1], m % 4 * 8);
 #else
 	union {
 		unsigned char byte[24];
@@ -61,25 +72,6 @@ static inline __device__ uint4 tsw_vector_of_two(const unsigned char *low,
 	return tsw_middle(*(const uint4 *)low, *(const uint4 *)high, o, unit);
 }
 
-/* Stores the bytes of a word that bits of `ours` are set for, in as few pieces as alignment allows;
- * p is a multiple of 4. */
-static inline __device__ void tsw_store_bytes(char *p, uint32_t word, uint32_t ours)
-{
-	if (ours == 15) {
-		*(uint32_t *)p = word;
-		return;
-	}
-#pragma unroll
-	for (int h = 0; h < 4; h += 2) {
-		const uint32_t half = ours >> h & 3;
-
-		if (half == 3)
-			*(uint16_t *)(p + h) = (uint16_t)(word >> 8 * h);
-		else if (half)
-			p[h + (half == 2)] = (char)(word >> 8 * (h + (half == 2)));
-	}
-}
-
 /* ---- blocks of 4 x 4 elements, rows of as many words as an element has bytes: transposed ---- */
 
 static inline __device__ void tsw_turn_words_1(uint32_t row[4][1])
@@ -90,6 +82,26 @@ static inline __device__ void tsw_turn_words_1(uint32_t row[4][1])
 	row[1][0] = v.y;
 	row[2][0] = v.z;
 	row[3][0] = v.w;
+}
+
+static inline __device__ void tsw_turn_words_2(uint32_t row[4][2])
+{
+	uint32_t low[2][2], high[2][2]; /* columns 0 and 2, 1 and 3; of rows 0 and 1, 2 and 3 */
+
+#pragma unroll
+	for (int w = 0; w < 2; w++)
+#pragma unroll
+		for (int h = 0; h < 2; h++) {
+			low[w][h] = tsw_low_halves(row[2 * h][w], row[2 * h + 1][w]);
+			high[w][h] = tsw_high_halves(row[2 * h][w], row[2 * h + 1][w]);
+		}
+#pragma unroll
+	for (int w = 0; w < 2; w++)
+#pragma unroll
+		for (int h = 0; h < 2; h++) {
+			row[2 * w][h] = low[w][h];
+			row[2 * w + 1][h] = high[w][h];
+		}
 }
 
 static inline __device__ void tsw_turn_words_3(uint32_t row[4][3])

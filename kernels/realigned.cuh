@@ -2,24 +2,25 @@
  * by unit but the ends of rows.
  *
  *   1. Each row of a tile comes into shared memory as it is, by the smallest superset of whole
- *      vectors, and so begins m bytes past a vector there, m different from row to row.
+ *      vectors, and so begins m bytes past where it might, m different from row to row.
  *   2. A thread takes blocks of 4 x 4 elements, four rows of `width` words, which it realigns in
  *      registers, and turns.
  *   3. When everybody has read, the turned blocks go back over the same shared memory, where the
  *      tile now lies transposed and every row begins at a vector.
  *   4. Rows are read as the other place's rows are cut into vectors, which begin t bytes before a
  *      vector of memory does: two vectors of shared memory give one for memory.
- *   5. What is left are the two ends of each row, shared with neighbours: word by word, and unit by
- *      unit in the last word.
+ *   5. What is left are the two ends of each row, shared with neighbours: unit by unit, a thread
+ *      for each unit of a vector, so that an end is one request to memory.
  *
  *      memory   ..|....abcd|efghijkl|mn......|..    step 1: kept as it is
  *                      <--------->
  *      shared     |abcdefgh|ijklmn  |               steps 2, 3: turned, its rows from a vector on
  *      memory   ..|......ab|cdefghij|klmn....|..    steps 4, 5
  *
- * A warp takes 8 x 4 blocks.  A row of the transposed tile keeps its vectors XORed with the number
- * of the row's blocks, so that step 3 meets 32 different banks, and eight neighbouring threads
- * eight different groups of banks in step 4.
+ * A warp takes 8 x 4 blocks, of 2-byte elements 16 x 2.  A row of the transposed tile keeps its
+ * vectors XORed with the number of the row's blocks, so that step 3 meets 32 different banks, and
+ * eight neighbouring threads eight different groups of banks in step 4.  Where a row of a block is
+ * an even number of words, they go in pairs.
  *
  * From one of its rows to the next a thread goes on a multiple of the period after which rows begin
  * alike, whatever ld is: what follows from that is computed once.
@@ -33,17 +34,27 @@
 #define REALIGNED_RAW TSW_REALIGNED_RAW(REALIGNED_SIDE, REALIGNED_WIDTH)
 #define REALIGNED_OUT TSW_REALIGNED_OUT(REALIGNED_SIDE, REALIGNED_WIDTH)
 #define REALIGNED_TILE TSW_REALIGNED_TILE(REALIGNED_SIDE, REALIGNED_WIDTH)
-#define REALIGNED_ACROSS (REALIGNED_SIDE / 32)			   /* warps beside one another */
-#define REALIGNED_DOWN (REALIGNED_THREADS / 32 / REALIGNED_ACROSS) /* and below one another */
-#define REALIGNED_EACH (REALIGNED_SIDE / 16 / REALIGNED_DOWN)	   /* blocks of a thread */
-#define REALIGNED_PERIOD (REALIGNED_WIDTH % 2 ? 16 : 8)
+#define REALIGNED_GRAIN TSW_REALIGNED_GRAIN(REALIGNED_WIDTH)
+/* Blocks of a warp beside and below one another; and warps; and what is left for each thread. */
+#define REALIGNED_X (REALIGNED_WIDTH == 2 ? 16 : 8)
+#define REALIGNED_Y (32 / REALIGNED_X)
+#define REALIGNED_ACROSS (REALIGNED_SIDE / 4 / REALIGNED_X)
+#define REALIGNED_DOWN (REALIGNED_THREADS / 32 / REALIGNED_ACROSS)
+#define REALIGNED_EACH (REALIGNED_SIDE / 4 / REALIGNED_Y / REALIGNED_DOWN)
+#if REALIGNED_WIDTH % 2
+#define REALIGNED_UNIT uint8_t
+#define REALIGNED_PERIOD 16 /* units of a vector; and rows after which they begin alike in one */
+#else
+#define REALIGNED_UNIT uint16_t
+#define REALIGNED_PERIOD 8
+#endif
 /* Rows that step 4 and step 5 take at once. */
 #define REALIGNED_PASS (REALIGNED_THREADS / REALIGNED_VECTORS / REALIGNED_PERIOD * REALIGNED_PERIOD)
-#define REALIGNED_ENDS (REALIGNED_THREADS / 8 / REALIGNED_PERIOD * REALIGNED_PERIOD)
+#define REALIGNED_ENDS (REALIGNED_THREADS / REALIGNED_PERIOD / REALIGNED_PERIOD * REALIGNED_PERIOD)
 
 #if REALIGNED_ACROSS * REALIGNED_DOWN * 32 != REALIGNED_THREADS ||                                 \
-	REALIGNED_EACH * REALIGNED_DOWN * 16 != REALIGNED_SIDE || REALIGNED_PASS == 0 ||           \
-	REALIGNED_ENDS == 0
+	REALIGNED_EACH * REALIGNED_DOWN * REALIGNED_Y * 4 != REALIGNED_SIDE ||                     \
+	REALIGNED_RAW % REALIGNED_GRAIN || REALIGNED_PASS == 0 || REALIGNED_ENDS == 0
 #error "a form of the realigned kernel whose threads do not share out its tile evenly"
 #endif
 
@@ -72,7 +83,8 @@ static inline __device__ void REALIGNED_NAME(_take)(const struct REALIGNED_NAME(
 	for (uint32_t q = 0; q < 4; q++) {
 		const uint32_t e = y * 4 + q;
 
-		tsw_words_at(tile->shared + e * REALIGNED_RAW + at, (first + e * step) & 15,
+		tsw_words_at(tile->shared + e * REALIGNED_RAW + at,
+			     (first + e * step) & (REALIGNED_GRAIN - 1),
 			     e < tile->rows ? wanted : 0, block->row[q], REALIGNED_WIDTH);
 	}
 	REALIGNED_PASTE(tsw_turn_words_, REALIGNED_WIDTH)(block->row);
@@ -93,11 +105,17 @@ static inline __device__ void REALIGNED_NAME(_put)(const struct REALIGNED_NAME(_
 #pragma unroll
 	for (uint32_t q = 0; q < 4; q++)
 #pragma unroll
-		for (uint32_t w = 0; w < REALIGNED_WIDTH; w++) {
+		for (uint32_t w = 0; w < REALIGNED_WIDTH; w += 2 - REALIGNED_WIDTH % 2) {
 			const uint32_t word = y * REALIGNED_WIDTH + w;
+			uint32_t *const to =
+				(uint32_t *)REALIGNED_NAME(_vector)(tile, x * 4 + q, word / 4) +
+				word % 4;
 
-			((uint32_t *)REALIGNED_NAME(_vector)(tile, x * 4 + q, word / 4))[word % 4] =
-				block->row[q][w];
+#if REALIGNED_WIDTH % 2
+			*to = block->row[q][w];
+#else
+			*(uint2 *)to = make_uint2(block->row[q][w], block->row[q][w + 1]);
+#endif
 		}
 }
 
@@ -106,17 +124,18 @@ static inline __device__ void REALIGNED_NAME(_turn)(const struct REALIGNED_NAME(
 						    uint64_t pitch)
 {
 	const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-	const uint32_t x = warp % REALIGNED_ACROSS * 8 + lane % 8;
-	const uint32_t y = warp / REALIGNED_ACROSS * 4 + lane / 8;
+	const uint32_t x = warp % REALIGNED_ACROSS * REALIGNED_X + lane % REALIGNED_X;
+	const uint32_t y = warp / REALIGNED_ACROSS * REALIGNED_Y + lane / REALIGNED_X;
 	struct REALIGNED_NAME(_block) block[REALIGNED_EACH];
 
 #pragma unroll
 	for (uint32_t i = 0; i < REALIGNED_EACH; i++)
-		REALIGNED_NAME(_take)(tile, pitch, x, y + i * 4 * REALIGNED_DOWN, &block[i]);
+		REALIGNED_NAME(_take)
+	(tile, pitch, x, y + i * REALIGNED_Y * REALIGNED_DOWN, &block[i]);
 	__syncthreads();
 #pragma unroll
 	for (uint32_t i = 0; i < REALIGNED_EACH; i++)
-		REALIGNED_NAME(_put)(tile, x, y + i * 4 * REALIGNED_DOWN, &block[i]);
+		REALIGNED_NAME(_put)(tile, x, y + i * REALIGNED_Y * REALIGNED_DOWN, &block[i]);
 }
 
 /* Step 4: writes the vectors of memory that rows of the transposed tile fill. */
@@ -137,45 +156,40 @@ static inline __device__ void REALIGNED_NAME(_write)(const struct REALIGNED_NAME
 							REALIGNED_WIDTH);
 }
 
-/* Bytes s .. s + 3 of row r of the transposed tile, those that bits of `ours` are set for. */
-static inline __device__ uint32_t REALIGNED_NAME(_word)(const struct REALIGNED_NAME(_tile) * tile,
-							uint32_t r, int s, uint32_t ours)
+/* The unit at byte s of row r of the transposed tile. */
+static inline __device__ REALIGNED_UNIT REALIGNED_NAME(_unit)(const struct REALIGNED_NAME(_tile) *
+								      tile,
+							      uint32_t r, int s)
 {
-	uint32_t word = 0;
-
-#pragma unroll
-	for (int b = 0; b < 4; b++) {
-		const uint32_t at = (uint32_t)(s + b);
-
-		if (ours >> b & 1)
-			word |= (uint32_t)REALIGNED_NAME(_vector)(tile, r, at / 16)[at % 16]
-				<< 8 * b;
-	}
-	return word;
+	return *(const REALIGNED_UNIT *)(REALIGNED_NAME(_vector)(tile, r, (uint32_t)s / 16) +
+					 s % 16);
 }
 
-/* Step 5: eight threads a row, a word of memory each: four for the vector that the row begins in,
- * four for the one that it ends in. */
+/* Step 5: a thread for each unit of the vector that a row begins in and of the one that it ends in.
+ * Of a row of whole vectors it has something to write in one of the two only. */
 static inline __device__ void REALIGNED_NAME(_write_ends)(const struct REALIGNED_NAME(_tile) * tile,
 							  uint64_t pitch)
 {
-	const uint32_t first = threadIdx.x / 8;
+	const uint32_t first = threadIdx.x / REALIGNED_PERIOD;
+	const int at = (int)(threadIdx.x % REALIGNED_PERIOD * sizeof(REALIGNED_UNIT));
 	const int bytes = (int)(tile->rows * REALIGNED_WIDTH);
 	char *row = tile->to + first * pitch;
 	const int t = (int)((uint32_t)(uintptr_t)row & 15);
-	const int last = (t + bytes) / 16 * 16; /* the vector that the row ends in */
-	const int tail = (int)(threadIdx.x / 4 % 2), word = (int)(threadIdx.x % 4) * 4;
-	const int s = (tail ? last : 0) + word - t; /* the word's first byte of the row */
-	uint32_t ours = 0;
+	const int last = (t + bytes) / 16 * 16;	       /* the vector that the row ends in */
+	const int head = at - t, tail = last + at - t; /* the unit's first byte of the row */
+	const int in_head = t && last && head >= 0;    /* a row within one vector is all tail */
+	const int in_tail = tail >= 0 && tail < bytes;
+	const int s = in_head ? head : tail;
 
-	/* A row within one vector is all tail. */
-	if (first >= REALIGNED_ENDS || (tail ? last == t + bytes : t == 0 || last == 0))
+	if (first >= REALIGNED_ENDS || !(in_head || in_tail))
 		return;
-#pragma unroll
-	for (int b = 0; b < 4; b++)
-		ours |= (uint32_t)(s + b >= 0 && s + b < bytes) << b;
-	for (uint32_t r = first; r < tile->cols; r += REALIGNED_ENDS, row += REALIGNED_ENDS * pitch)
-		tsw_store_bytes(row + s, REALIGNED_NAME(_word)(tile, r, s, ours), ours);
+#pragma unroll 4
+	for (uint32_t r = first; r < tile->cols;
+	     r += REALIGNED_ENDS, row += REALIGNED_ENDS * pitch) {
+		*(REALIGNED_UNIT *)(row + s) = REALIGNED_NAME(_unit)(tile, r, s);
+		if (in_head && in_tail)
+			*(REALIGNED_UNIT *)(row + tail) = REALIGNED_NAME(_unit)(tile, r, tail);
+	}
 }
 
 __global__ void __launch_bounds__(REALIGNED_THREADS, REALIGNED_BLOCKS)
@@ -202,11 +216,12 @@ __global__ void __launch_bounds__(REALIGNED_THREADS, REALIGNED_BLOCKS)
 	lower.from = upper.to = a + col * pitch + row * REALIGNED_WIDTH;
 
 	tsw_bulk_begin(arrived);
-	tsw_fetch_rows(arrived, upper.shared, REALIGNED_RAW, upper.from, pitch, upper.rows,
-		       upper.cols * REALIGNED_WIDTH, end, 0);
+	tsw_fetch_rows(arrived, upper.shared, REALIGNED_RAW, REALIGNED_GRAIN, upper.from, pitch,
+		       upper.rows, upper.cols * REALIGNED_WIDTH, end, 0);
 	if (!diagonal)
-		tsw_fetch_rows(arrived, lower.shared, REALIGNED_RAW, lower.from, pitch, lower.rows,
-			       lower.cols * REALIGNED_WIDTH, end, REALIGNED_THREADS / 2);
+		tsw_fetch_rows(arrived, lower.shared, REALIGNED_RAW, REALIGNED_GRAIN, lower.from,
+			       pitch, lower.rows, lower.cols * REALIGNED_WIDTH, end,
+			       REALIGNED_THREADS / 2);
 	tsw_bulk_end(arrived);
 
 	tsw_let_successor_start();
@@ -230,6 +245,10 @@ __global__ void __launch_bounds__(REALIGNED_THREADS, REALIGNED_BLOCKS)
 #undef REALIGNED_RAW
 #undef REALIGNED_OUT
 #undef REALIGNED_TILE
+#undef REALIGNED_GRAIN
+#undef REALIGNED_X
+#undef REALIGNED_Y
+#undef REALIGNED_UNIT
 #undef REALIGNED_ACROSS
 #undef REALIGNED_DOWN
 #undef REALIGNED_EACH

@@ -15,6 +15,13 @@
 #define REALIGNED_KERNEL tsw_realigned_1_128
 #include "realigned.cuh"
 
+#define REALIGNED_WIDTH 2
+#define REALIGNED_SIDE 128
+#define REALIGNED_THREADS 256
+#define REALIGNED_BLOCKS 2
+#define REALIGNED_KERNEL tsw_realigned_2_128
+#include "realigned.cuh"
+
 #define REALIGNED_WIDTH 3
 #define REALIGNED_SIDE 128
 #define REALIGNED_THREADS 512
@@ -32,6 +39,6 @@
 #define REALIGNED_WIDTH 6
 #define REALIGNED_SIDE 64
 #define REALIGNED_THREADS 256
-#define REALIGNED_BLOCKS 4
+#define REALIGNED_BLOCKS 3
 #define REALIGNED_KERNEL tsw_realigned_6_64
 #include "realigned.cuh"

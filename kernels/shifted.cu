@@ -28,16 +28,17 @@ static struct tsw_kernel kernel_of(const void *entry, unsigned threads, uint32_t
 static int one_unit(struct tsw_tiles *p, uint64_t count, unsigned unit, unsigned shared_bytes,
 		    struct tsw_kernel *kernel)
 {
+	/* The large ones, where that makes `enough` blocks. */
 	static const struct {
-		unsigned unit, side, threads, blocks; /* blocks: of a multiprocessor */
+		unsigned unit, side, threads, enough;
 		const void *entry;
 	} table[] = {
-		{2, 192, 1024, 1, (const void *)tsw_shifted_2_192},
-		{2, 64, 256, 4, (const void *)tsw_shifted_2_64},
-		{4, 128, 1024, 1, (const void *)tsw_shifted_4_128},
-		{4, 64, 512, 2, (const void *)tsw_shifted_4_64},
-		{8, 64, 512, 2, (const void *)tsw_shifted_8_64},
-		{8, 32, 256, 4, (const void *)tsw_shifted_8_32},
+		{2, 192, 1024, TSW_ENOUGH_BLOCKS, (const void *)tsw_shifted_2_192},
+		{2, 64, 256, 0, (const void *)tsw_shifted_2_64},
+		{4, 128, 1024, 80, (const void *)tsw_shifted_4_128},
+		{4, 64, 512, 0, (const void *)tsw_shifted_4_64},
+		{8, 64, 512, TSW_ENOUGH_BLOCKS, (const void *)tsw_shifted_8_64},
+		{8, 32, 256, 0, (const void *)tsw_shifted_8_32},
 	};
 	unsigned form = 0;
 	int found = 0;
@@ -52,9 +53,8 @@ static int one_unit(struct tsw_tiles *p, uint64_t count, unsigned unit, unsigned
 		if (k.shared_bytes > shared_bytes)
 			continue;
 		*kernel = k;
-		kernel->tile = tsw_side(p->n, count, side, table[i].blocks);
 		found = 1;
-		if (tsw_busy(p->n, count, side, TSW_ENOUGH_BLOCKS))
+		if (tsw_busy(p->n, count, side, table[i].enough))
 			break;
 	}
 	return found;
@@ -107,6 +107,6 @@ int tsw_kernel_shifted(struct tsw_tiles *p, uint64_t count, unsigned unit, unsig
 	if (!found)
 		return 0;
 	p->side = kernel->tile;
-	p->group = 8;
+	p->group = p->units == 1 && unit < 16 ? 16 : 8;
 	return 1;
 }

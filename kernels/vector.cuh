@@ -21,8 +21,8 @@
  * that is no multiple of 16, which the host cannot know.
  *
  * VECTOR_ALONG_ROWS, if defined, takes the pairs row by row, from the last on, instead of column by
- * column; VECTOR_GROUPED takes p.group columns together.  Things of the memory, not of the kernel
- * (docs/PERFORMANCE.md).
+ * column; VECTOR_GROUPED takes p.group columns together, and if that is more than one, loads for
+ * the neighbours, too.  Things of the memory, not of the kernel (docs/PERFORMANCE.md).
  *
  * VECTOR_EXACT is for matrices that begin at multiples of 16, with n a multiple of V: every block
  * lies within the window or past it, and what goes element by element is not there.  It is what one
@@ -110,10 +110,23 @@ static inline __device__ struct VECTOR_NAME(_block)
 	return b;
 }
 
-static inline __device__ void VECTOR_NAME(_load)(struct VECTOR_NAME(_block) b, uint4 v[VECTOR_V])
+static inline __device__ void VECTOR_NAME(_load)(const struct tsw_tiles *p,
+						 struct VECTOR_NAME(_block) b, uint4 v[VECTOR_V])
 {
 	const uint64_t policy = tsw_keep_policy();
 
+#ifdef VECTOR_GROUPED
+	if (p->group > 1) {
+#pragma unroll
+		for (uint32_t q = 0; q < VECTOR_V; q++)
+			v[q] = b.whole && VECTOR_WITHIN(q, b)
+				       ? tsw_load_vector_around(b.a + q * b.pitch, policy)
+				       : make_uint4(0, 0, 0, 0);
+		return;
+	}
+#else
+	(void)p;
+#endif
 #pragma unroll
 	for (uint32_t q = 0; q < VECTOR_V; q++)
 		v[q] = b.whole && VECTOR_WITHIN(q, b) ? tsw_load_vector(b.a + q * b.pitch, policy)
@@ -203,7 +216,7 @@ __global__ void __launch_bounds__(VECTOR_THREADS *(1 + VECTOR_SPLIT), VECTOR_MIN
 	uint4 v[VECTOR_V];
 
 	if (!(second && diagonal)) {
-		VECTOR_NAME(_load)(second ? lower : upper, v);
+		VECTOR_NAME(_load)(&p, second ? lower : upper, v);
 		VECTOR_NAME(_put)(second ? lower : upper, v, tile, i, j);
 	}
 	__syncthreads();
@@ -213,9 +226,9 @@ __global__ void __launch_bounds__(VECTOR_THREADS *(1 + VECTOR_SPLIT), VECTOR_MIN
 #else
 	uint4 u[VECTOR_V], v[VECTOR_V];
 
-	VECTOR_NAME(_load)(upper, u);
+	VECTOR_NAME(_load)(&p, upper, u);
 	if (!diagonal)
-		VECTOR_NAME(_load)(lower, v);
+		VECTOR_NAME(_load)(&p, lower, v);
 	VECTOR_NAME(_put)(upper, u, upper_tile, i, j);
 	if (!diagonal)
 		VECTOR_NAME(_put)(lower, v, lower_tile, i, j);

@@ -94,7 +94,7 @@ static int serves_tile33(const struct job *job)
  * tiles, leave multiprocessors idle. */
 static int prefers_tile33(const struct job *job)
 {
-	static const uint16_t most[] = {[1] = 448, [2] = 1280, [3] = 96, [4] = 256, [6] = 224};
+	static const uint16_t most[] = {[1] = 448, [2] = 700, [3] = 78, [4] = 256, [6] = 96};
 	const struct tsw_matrices *m = job->m;
 
 	return m->elem_size < sizeof most / sizeof *most && most[m->elem_size] &&
@@ -136,7 +136,7 @@ static int serves_vector(const struct job *job)
 #define VECTOR_SHORT_ROW(width) ((width) < 16 ? 44u << 10 : 36u << 10)
 
 /* Rows that long L2 does not bring together by itself, but those of bytes neither when short. */
-#define VECTOR_GROUP 8
+#define VECTOR_GROUP 32
 #define VECTOR_GROUP_ROW(width) ((width) < 2 ? 0u : 32u << 10)
 
 static uint32_t vector_group(const struct job *job)
@@ -260,21 +260,30 @@ static int serves_stream(const struct job *job)
  * rows, which it writes element by element.  A chunk is one block's, so matrices that others would
  * spread over many blocks must be enough to keep a large GPU busy; where they are not, only small
  * ones, and smaller ones yet if `vector` has whole vectors of them. */
-#define STREAM_SIDE(width) ((width) <= 8 ? 180u : 128u)
 #define STREAM_SIDE_GAPS 48
-#define STREAM_MATRIX_BYTES(width) ((width) <= 8 ? 136u << 10 : 64u << 10)
+#define STREAM_MATRIX_BYTES(width) ((width) <= 8 || (width) >= 16 ? 136u << 10 : 64u << 10)
 #define STREAM_CHUNKS 264
 #define STREAM_ALONE_SIDE(dense, width) ((dense) && (width) <= 8 ? 48u : 32u)
-#define STREAM_ALONE_BYTES (3u << 10)
+#define STREAM_ALONE_BYTES(vectors) ((vectors) ? 3u << 10 : 64u << 10)
 /* Of an array of pointers, those that `vector` would make one tile. */
 #define STREAM_ARRAY_BYTES (8u << 10)
+
+/* Elements of several narrow units it takes unit by unit. */
+static size_t stream_side(size_t width)
+{
+	const size_t unit = tsw_elem_unit(width);
+
+	if (unit < 4 && unit < width)
+		return unit == 1 ? 48 : 36;
+	return width <= 8 ? 180 : 128;
+}
 
 /* Where a matrix is cut into whole tiles, `vector` is ahead. */
 static int whole_tiles(const struct job *job)
 {
-	const size_t row = job->m->n * job->m->elem_size;
+	const size_t width = job->m->elem_size, row = job->m->n * width;
 
-	return prefers_vector(job) && (row % 256 == 0 || (row % 128 == 0 && row > 512)) &&
+	return prefers_vector(job) && (row > 512 ? row % 128 == 0 : width < 16 && row % 256 == 0) &&
 	       !(job->m->array && job->m->n * row <= STREAM_ARRAY_BYTES);
 }
 
@@ -286,13 +295,13 @@ static int prefers_stream(const struct job *job)
 	struct tsw_kernel kernel;
 	struct tsw_chunks p;
 
-	if (m->n > (dense ? STREAM_SIDE(m->elem_size) : STREAM_SIDE_GAPS) ||
+	if (m->n > (dense ? stream_side(m->elem_size) : STREAM_SIDE_GAPS) ||
 	    bytes > STREAM_MATRIX_BYTES(m->elem_size) || whole_tiles(job) ||
 	    !prepare_stream(job, &kernel, &p))
 		return 0;
 	return chunks_of(&p) >= STREAM_CHUNKS ||
 	       (m->n <= STREAM_ALONE_SIDE(dense, m->elem_size) &&
-		(bytes <= STREAM_ALONE_BYTES || m->array || !prefers_vector(job)));
+		(m->array || bytes <= STREAM_ALONE_BYTES(prefers_vector(job))));
 }
 
 static tsw_status launch_stream(const struct job *job)
