@@ -251,6 +251,24 @@ START_TEST(the_name_goes_to_another_file)
 }
 END_TEST
 
+static size_t row_of_a_triangle(const void *arg, size_t r, const void **start)
+{
+	*start = (const unsigned char *)arg + r * (r + 1) / 2;
+	return r + 1;
+}
+
+/* Rows by whatever vectors, of all lengths, hash as one piece of memory does by the plain ones. */
+START_TEST(hashes_alike_in_rows_and_in_one)
+{
+	const unsigned char *bytes = tsw_pattern(1000 * 1001 / 2);
+
+	for (size_t rows = 1; rows <= 1000; rows += rows < 100 ? 1 : 50)
+		tsw_require(tsw_hash_equal(tsw_hash_rows(row_of_a_triangle, bytes, 0, rows),
+					   tsw_hash_bytes(bytes, rows * (rows + 1) / 2)),
+			    "%zu rows", rows);
+}
+END_TEST
+
 START_TEST(chooses_tiles_that_fit)
 {
 	for (uint64_t n = 1; n < 100000; n = n * 3 + 1)
@@ -1055,6 +1073,7 @@ static Suite *engine_suite(void)
 	tcase_add_test(tests, chooses_squares_that_lengthen_the_journal_little);
 	tcase_add_test(tests, whole_blocks_go_past_the_cache);
 	tcase_add_test(tests, the_name_goes_to_another_file);
+	tcase_add_test(tests, hashes_alike_in_rows_and_in_one);
 	tcase_add_test(tests, chooses_tiles_that_fit);
 	tcase_add_test(tests, cached_files_take_little_memory);
 	tcase_add_test(tests, the_disk_hears_of_many_pairs_at_once);
