@@ -331,7 +331,7 @@ $(BUILD)/tests/%: $(OBJ)/tests/%.c.o $(call objects,$(SUPPORT_C)) $(VERIFY_O) $(
 # tests/mutate.sh waits for.
 SIMT_O := $(call objects,$(wildcard tests/simt/*.c))
 $(filter $(BUILD)/tests/test_simt%,$(TESTS)): $(SIMT_O)
-$(BUILD)/tests/test_simt: $(call simt_kernels,realigned shifted stream tile33 vector)
+$(BUILD)/tests/test_simt: $(call simt_kernels,direct realigned shifted stream tile33 vector)
 $(BUILD)/tests/test_simt_digest: $(call simt_kernels,digest)
 $(BUILD)/tests/test_simt_exchange: $(call simt_kernels,exchange)
 $(BUILD)/tests/test_simt_imatcopy: $(call simt_kernels,imatcopy shifted stream vector)
@@ -362,7 +362,7 @@ $(OBJ)/faked/%.c.o: %.c Makefile
 	$(Q)$(CC) $(BASE_CFLAGS) -UTSW_HAVE_CUDA -DTSW_HAVE_CUDA=1 $(FAKE_INCLUDE) -c -o $@ $<
 
 $(BUILD)/tests/test_cuda_faults: $(call objects,tests/test_cuda_faults.c $(SUPPORT_C) $(wildcard tests/fakecuda/*.c)) $(SIMT_O) \
-		$(call simt_kernels,digest exchange imatcopy realigned shifted stream tile33 vector) \
+		$(call simt_kernels,digest direct exchange imatcopy realigned shifted stream tile33 vector) \
 		$(FAKED_C:%=$(OBJ)/faked/%.o) $(STATIC)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)

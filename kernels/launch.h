@@ -22,6 +22,12 @@ struct tsw_kernel {
 /* The readable [32][33] tile-pair kernel for units of 1, 2, 4, 8 or 16 bytes; NULL for others. */
 const struct tsw_kernel *tsw_kernel_tile33(unsigned unit);
 
+/* The kernel for a few small matrices, `count` of side n, elements of 1, 2, 4, 8 or 16 bytes, whose
+ * rows all begin at multiples of `alignment`, a power of two up to 16; NULL where another is ahead.
+ */
+const struct tsw_kernel *tsw_kernel_direct(unsigned elem_size, unsigned alignment, uint64_t n,
+					   uint64_t count);
+
 /* The 16-byte vector kernel for elements of 1, 2, 4, 8 or 16 bytes whose rows all begin at a
  * multiple of 16 bytes, in the largest form that needs at most `shared_bytes` a block and makes
  * enough blocks of `count` matrices of side n; NULL if none fits.  `aligned`: the matrices are

@@ -17,7 +17,6 @@ const struct tsw_kernel *tsw_kernel_vector(unsigned elem_size, unsigned shared_b
 	} table[] = {
 		{1, {"vector", (const void *)tsw_vector_1, 512, 1, 256, 2 * 256 * 256, 0, 1}},
 		{1, {"vector", (const void *)tsw_vector_1_small, 128, 1, 128, 2 * 128 * 128, 1, 1}},
-		{1, {"vector", (const void *)tsw_vector_1_least, 32, 1, 64, 2 * 64 * 64, 2, 1}},
 		{2, {"vector", (const void *)tsw_vector_2, 256, 1, 128, 2 * 128 * 256, 0, 1}},
 		{2, {"vector", (const void *)tsw_vector_2_small, 128, 1, 64, 2 * 64 * 128, 1, 1}},
 		{2, {"vector", (const void *)tsw_vector_2_least, 128, 1, 64, 2 * 64 * 128, 2, 1}},

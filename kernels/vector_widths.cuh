@@ -1,6 +1,7 @@
 /* The forms of the vector kernel, a large and a small one for each width; the small ones, in
- * 128-byte rows, are for small matrices and where a block may not have so much shared memory.  The
- * least one is for matrices so small that all that counts is how soon a block is done.
+ * 128-byte rows, are for small matrices and where a block may not have so much shared memory.  Of
+ * 2, 4 and 8 bytes a third is for matrices so small that all that counts is how soon a block is
+ * done, and yet too large for the direct kernel.
  * VECTOR_BLOCKS, blocks of one multiprocessor, is what registers and shared memory were balanced
  * for on an H200.
  *
@@ -27,15 +28,6 @@
 #define VECTOR_SPLIT 1
 #define VECTOR_BLOCKS 4
 #define VECTOR_KERNEL VECTOR_NAMED(1, _small)
-#include "vector.cuh"
-
-#define VECTOR_UNIT uint8_t
-#define VECTOR_WIDTH 1
-#define VECTOR_ROW 4
-#define VECTOR_EXACT
-#define VECTOR_SPLIT 1
-#define VECTOR_BLOCKS 16
-#define VECTOR_KERNEL VECTOR_NAMED(1, _least)
 #include "vector.cuh"
 #endif
 

@@ -352,6 +352,12 @@ END_TEST
  */
 
 /* Every call that begins by asking says the same; the calls on host memory need no CUDA. */
+/* Called by the library itself, which has looked already. */
+static int is_inner(const struct subject *s)
+{
+	return strstr(s->name, "tsw_cuda_transpose") != NULL;
+}
+
 static void check_every_call(tsw_status expected, const char *detail)
 {
 	tsw_assert_status(tsw_cuda_status(), expected);
@@ -361,7 +367,7 @@ static void check_every_call(tsw_status expected, const char *detail)
 		const struct subject *s = &subjects[i];
 		struct scene scene;
 
-		if (s->n == 0 || s->grid_limit || strstr(s->name, "tsw_device_") ||
+		if (s->n == 0 || is_inner(s) || strstr(s->name, "tsw_device_") ||
 		    (looks_where(s) && !on_host(s)))
 			continue;
 		scene = scene_new(s);
@@ -464,7 +470,7 @@ START_TEST(a_misaligned_address_is_refused_wherever_it_lies)
 		struct subject s = subjects[i];
 		struct scene scene;
 
-		if (!strstr(s.name, "transpose") || s.grid_limit || s.count || on_host(&s) ||
+		if (!strstr(s.name, "transpose") || is_inner(&s) || s.count || on_host(&s) ||
 		    s.width % 2)
 			continue;
 		s.offset += s.width % 4 ? 1 : 2;

@@ -21,20 +21,27 @@ static const struct subject {
 	unsigned unit;	       /* of tile33 and shifted */
 	unsigned shared_bytes; /* that the kernel may use; little of it makes small tiles */
 	size_t alignment;      /* of every row */
-	int alone;	       /* vector: 1 the form for a small matrix, 2 the least one */
+	int alone;	       /* vector: 1 the form for a small matrix, 2 the least one; direct:
+				* how many of the forms that serve it to leave out */
 } subjects[] = {
 	{"tile33", 1, 1, 0, 1},		  {"tile33", 2, 2, 0, 2},
 	{"tile33", 4, 4, 0, 4},		  {"tile33", 8, 8, 0, 8},
 	{"tile33", 16, 16, 0, 16},	  {"tile33", 3, 1, 0, 1},
 	{"tile33", 6, 2, 0, 2},		  {"tile33", 12, 4, 0, 4},
 	{"tile33", 16, 8, 0, 8},	  {"tile33", 24, 8, 0, 8},
-	{"tile33", 100, 4, 0, 4},	  {"vector", 1, 1, 1 << 20, 16},
-	{"vector", 1, 1, 48 << 10, 16},	  {"vector", 2, 2, 1 << 20, 16},
-	{"vector", 2, 2, 48 << 10, 16},	  {"vector", 4, 4, 1 << 20, 16},
-	{"vector", 8, 8, 1 << 20, 16},	  {"vector", 16, 16, 1 << 20, 16},
-	{"vector", 1, 1, 1 << 20, 16, 1}, {"vector", 2, 2, 1 << 20, 16, 1},
-	{"vector", 4, 4, 1 << 20, 16, 1}, {"vector", 8, 8, 1 << 20, 16, 1},
-	{"vector", 1, 1, 1 << 20, 16, 2}, {"vector", 2, 2, 1 << 20, 16, 2},
+	{"tile33", 100, 4, 0, 4},	  {"direct", 1, 1, 0, 1},
+	{"direct", 1, 4, 0, 4},		  {"direct", 1, 8, 0, 8, 1},
+	{"direct", 1, 8, 0, 8, 2},	  {"direct", 2, 2, 0, 2},
+	{"direct", 2, 16, 0, 16, 1},	  {"direct", 2, 16, 0, 16, 2},
+	{"direct", 4, 4, 0, 4},		  {"direct", 4, 16, 0, 16, 1},
+	{"direct", 4, 4, 0, 4, 1},	  {"direct", 8, 8, 0, 8},
+	{"direct", 8, 8, 0, 8, 1},	  {"direct", 16, 16, 0, 16},
+	{"vector", 1, 1, 1 << 20, 16},	  {"vector", 1, 1, 48 << 10, 16},
+	{"vector", 2, 2, 1 << 20, 16},	  {"vector", 2, 2, 48 << 10, 16},
+	{"vector", 4, 4, 1 << 20, 16},	  {"vector", 8, 8, 1 << 20, 16},
+	{"vector", 16, 16, 1 << 20, 16},  {"vector", 1, 1, 1 << 20, 16, 1},
+	{"vector", 2, 2, 1 << 20, 16, 1}, {"vector", 4, 4, 1 << 20, 16, 1},
+	{"vector", 8, 8, 1 << 20, 16, 1}, {"vector", 2, 2, 1 << 20, 16, 2},
 	{"vector", 4, 4, 1 << 20, 16, 2}, {"vector", 8, 8, 1 << 20, 16, 2},
 	{"vector", 8, 8, 12000, 16},	  {"vector", 16, 16, 1 << 20, 16, 1},
 	{"shifted", 2, 2, 1 << 20, 2},	  {"shifted", 2, 2, 60000, 2},
@@ -73,6 +80,22 @@ struct job {
 
 static const size_t sides[] = {1, 2, 31, 32, 33, 63, 64, 65, 95, 96, 97, 127, 128, 129};
 
+/* The more matrices, the larger the form. */
+static const struct tsw_kernel *direct_form(const struct subject *s, uint64_t n)
+{
+	const struct tsw_kernel *found = NULL, *form;
+	int forms = 0;
+
+	for (uint64_t count = 1; forms <= s->alone; count++) {
+		form = tsw_kernel_direct((unsigned)s->elem_size, (unsigned)s->alignment, n, count);
+		if (!form)
+			break;
+		forms += form != found;
+		found = form;
+	}
+	return found;
+}
+
 /* The kernel of a subject; fills in what its parameter is to say. */
 static struct tsw_kernel kernel_of(const struct subject *s, struct tsw_tiles *p, uint64_t count)
 {
@@ -91,6 +114,8 @@ static struct tsw_kernel kernel_of(const struct subject *s, struct tsw_tiles *p,
 		fixed = tsw_kernel_vector((unsigned)s->elem_size, s->shared_bytes,
 					  s->alone ? (p->n % 16 ? 1 : 16) : p->n,
 					  s->alone ? 1 : 1000, s->alone == 2 && !p->array);
+	else if (!strcmp(s->name, "direct"))
+		fixed = direct_form(s, p->n);
 	else
 		fixed = tsw_kernel_tile33(s->unit);
 	if (fixed)
@@ -103,7 +128,8 @@ static struct tsw_kernel kernel_of(const struct subject *s, struct tsw_tiles *p,
 /* The side of its tiles on a large matrix. */
 static size_t tile_of(const struct subject *s)
 {
-	struct tsw_tiles p = {.n = 98304, .units = s->elem_size / s->unit};
+	struct tsw_tiles p = {.n = strcmp(s->name, "direct") ? 98304 : 64,
+			      .units = s->elem_size / s->unit};
 
 	/* `stream` has no tiles: any side will do. */
 	return streams(s) ? 16 : kernel_of(s, &p, 1).tile;

@@ -111,6 +111,33 @@ static tsw_status launch_tile33(const struct job *job)
 	return launch_pairs(job, tsw_kernel_tile33(unit), &p);
 }
 
+/* ---- direct: a few small matrices of one-unit elements ---- */
+
+static const struct tsw_kernel *direct_of(const struct job *job)
+{
+	const struct tsw_matrices *m = job->m;
+	unsigned alignment = 16;
+
+	while (alignment > 1 &&
+	       !(m->ld * m->elem_size % alignment == 0 && begins_at(job, alignment)))
+		alignment /= 2;
+	return m->elem_size > 16 || m->array
+		       ? NULL
+		       : tsw_kernel_direct((unsigned)m->elem_size, alignment, m->n, m->count);
+}
+
+static int serves_direct(const struct job *job)
+{
+	return direct_of(job) != NULL;
+}
+
+static tsw_status launch_direct(const struct job *job)
+{
+	struct tsw_tiles p = tiles_of(job, (unsigned)job->m->elem_size);
+
+	return launch_pairs(job, direct_of(job), &p);
+}
+
 /* ---- vector: one-unit elements, every row at a multiple of 16 ---- */
 
 static const struct tsw_kernel *vector_of(const struct job *job)
@@ -320,6 +347,7 @@ static const struct choice {
 	int (*serves)(const struct job *job);
 	tsw_status (*launch)(const struct job *job);
 } choices[] = {
+	{"direct", serves_direct, serves_direct, launch_direct},
 	{"stream", prefers_stream, serves_stream, launch_stream},
 	{"vector", prefers_vector, serves_vector, launch_vector},
 	{"tile33", prefers_tile33, serves_tile33, launch_tile33},

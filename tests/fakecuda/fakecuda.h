@@ -94,8 +94,8 @@ void fake_replay(cudaStream_t stream);
 /* ---- kernels ------------------------------------------------------------------------------------
  */
 
-/* "stream", "vector", "realigned", "shifted", "tile33", the first three after "imatcopy ", "rows",
- * "digest" or "verify". */
+/* "direct", "stream", "vector", "realigned", "shifted", "tile33", three of them after "imatcopy ",
+ * "rows", "digest" or "verify". */
 const char *fake_family(const void *entry);
 
 #endif /* FAKECUDA_H */

@@ -120,6 +120,7 @@ static const struct {
 	const char *prefix;
 	struct fake_kernel kernel;
 } prefixes[] = {
+	KERNEL("tsw_direct_", "direct", tsw_tiles),
 	KERNEL("tsw_stream_", "stream", tsw_chunks),
 	KERNEL("tsw_vector_", "vector", tsw_tiles),
 	KERNEL("tsw_shifted_", "shifted", tsw_tiles),

@@ -68,11 +68,12 @@ static struct tsw_matrices matrices(const struct scene *scene)
 }
 
 /* In several launches. */
-static tsw_status run_split(struct scene *scene)
+static tsw_status run_named(struct scene *scene)
 {
 	const struct tsw_matrices m = matrices(scene);
 
-	return tsw_cuda_transpose(&m, scene->stream, scene->subject->grid_limit);
+	return tsw_cuda_transpose_by(scene->subject->family, &m, scene->stream,
+				     scene->subject->grid_limit);
 }
 
 static tsw_status run_imatcopy(struct scene *scene)
@@ -176,7 +177,8 @@ static tsw_status run_use(struct scene *scene)
 #define SINGLE(...) CALL("tsw_transpose_device", run_device, TRANSPOSES, __VA_ARGS__)
 #define BATCH(...) CALL("tsw_transpose_batch_device", run_batch, TRANSPOSES, __VA_ARGS__)
 #define ARRAY(...) CALL("tsw_transpose_array_device", run_array, TRANSPOSES, __VA_ARGS__)
-#define SPLIT(...) CALL("tsw_cuda_transpose", run_split, TRANSPOSES, __VA_ARGS__)
+/* By the kernel of that name, in as many launches as the limit, if any, asks for. */
+#define NAMED(...) CALL("tsw_cuda_transpose_by", run_named, TRANSPOSES, __VA_ARGS__)
 #define ANYWHERE(...) CALL("tsw_transpose", run_anywhere, TRANSPOSES, __VA_ARGS__, .waits = 1)
 #define CHECKSUM(...)                                                                              \
 	CALL("tsw_checksum_device", run_checksum, READS, "digest", __VA_ARGS__, .waits = 1)
@@ -192,24 +194,29 @@ static tsw_status run_use(struct scene *scene)
 const struct subject subjects[] = {
 	{"tsw_cuda_status", run_status},
 	SINGLE(NULL, 1, 1, 4),
-	SINGLE("stream", 20, 20, 4),
+	SINGLE("direct", 20, 20, 4),
+	SINGLE("direct", 80, 80, 1),
+	SINGLE("direct", 65, 66, 2),
+	SINGLE("direct", 50, 51, 8),
+	SINGLE("direct", 9, 9, 16),
+	NAMED("stream", 20, 20, 4),
 	SINGLE("stream", 7, 7, 3),
-	SINGLE("stream", 16, 17, 8),
-	SINGLE("stream", 9, 9, 16),
+	NAMED("stream", 16, 17, 8),
+	NAMED("stream", 9, 9, 16),
 	SINGLE("stream", 9, 9, 16, .offset = 8),
-	SINGLE("stream", 12, 12, 1),
-	SINGLE("stream", 8, 8, 2),
-	SINGLE("vector", 80, 80, 1),
-	SINGLE("vector", 72, 72, 2),
-	SINGLE("vector", 64, 64, 4),
-	SINGLE("vector", 48, 48, 8),
-	SINGLE("vector", 40, 40, 16),
-	SINGLE("tile33", 65, 65, 1),
-	SINGLE("tile33", 65, 66, 2),
-	SINGLE("tile33", 65, 67, 4),
-	SINGLE("tile33", 64, 64, 4, .offset = 4),
-	SINGLE("shifted", 50, 51, 8),
-	SINGLE("vector", 41, 43, 16),
+	NAMED("stream", 12, 12, 1),
+	NAMED("stream", 8, 8, 2),
+	NAMED("vector", 80, 80, 1),
+	NAMED("vector", 72, 72, 2),
+	NAMED("vector", 64, 64, 4),
+	NAMED("vector", 48, 48, 8),
+	NAMED("vector", 40, 40, 16),
+	NAMED("tile33", 65, 65, 1),
+	NAMED("tile33", 65, 66, 2),
+	NAMED("tile33", 65, 67, 4),
+	NAMED("tile33", 64, 64, 4, .offset = 4),
+	NAMED("shifted", 50, 51, 8),
+	NAMED("vector", 41, 43, 16),
 	SINGLE("shifted", 41, 43, 16, .offset = 8),
 	SINGLE("tile33", 50, 50, 3),
 	SINGLE("tile33", 40, 41, 6),
@@ -218,31 +225,27 @@ const struct subject subjects[] = {
 	SINGLE("shifted", 33, 34, 48),
 	SINGLE("shifted", 33, 33, 100), /* asks for more shared memory than a kernel has unasked */
 	SINGLE("shifted", 30, 31, 76),	/* the same kernel, another size of tiles */
-	SINGLE("tile33", 40, 40, 1, .shared_bytes = LITTLE),
-	SINGLE("tile33", 40, 41, 2, .shared_bytes = LITTLE),
-	SINGLE("tile33", 40, 40, 4, .shared_bytes = LITTLE),
-	SINGLE("tile33", 40, 43, 8, .shared_bytes = LITTLE),
-	SINGLE("tile33", 33, 33, 16, .shared_bytes = LITTLE),
+	ARRAY("tile33", 40, 40, 4, 1600, 2, .shared_bytes = LITTLE),
 	SINGLE("tile33", 33, 34, 3, .shared_bytes = LITTLE),
-	SINGLE("shifted", 65, 67, 8, .kind = FAKE_PINNED),
-	SINGLE("vector", 64, 64, 4, .kind = FAKE_MANAGED),
-	BATCH("stream", 5, 5, 4, 25, 50),
-	BATCH("stream", 6, 7, 1, 45, 20),
-	BATCH("shifted", 50, 51, 8, 2600, 3),
+	NAMED("shifted", 65, 67, 8, .kind = FAKE_PINNED),
+	NAMED("vector", 64, 64, 4, .kind = FAKE_MANAGED),
+	BATCH("direct", 5, 5, 4, 25, 50),
+	BATCH("stream", 6, 7, 3, 45, 20),
+	BATCH("direct", 50, 51, 8, 2600, 3),
 	BATCH("realigned", 50, 51, 3, 2600, 32),
-	BATCH("vector", 64, 64, 4, 4096, 2),
-	BATCH("shifted", 40, 130, 8, 41, 3),
+	BATCH("direct", 64, 64, 4, 4096, 2),
+	BATCH("shifted", 40, 130, 12, 41, 3),
 	ARRAY("stream", 6, 6, 4, 40, 20),
 	ARRAY("shifted", 50, 51, 8, 2600, 3),
 	ARRAY("vector", 64, 64, 4, 4100, 2),
-	SPLIT("shifted", 150, 151, 8, 0, 0, .grid_limit = 2),
-	SPLIT("vector", 100, 128, 4, 0, 0, .grid_limit = 4),
-	SPLIT("stream", 17, 17, 4, 300, 40, .grid_limit = 3),
-	SPLIT("tile33", 70, 71, 4, 0, 0, .grid_limit = 2, .shared_bytes = LITTLE),
-	ANYWHERE("shifted", 65, 67, 8),
-	ANYWHERE("shifted", 65, 67, 8, .device = 1),
-	ANYWHERE("vector", 64, 64, 4, .kind = FAKE_MANAGED),
-	ANYWHERE("vector", 64, 64, 4, .kind = FAKE_MANAGED, .device = 1),
+	NAMED("shifted", 150, 151, 8, 0, 0, .grid_limit = 2),
+	NAMED("vector", 100, 128, 4, 0, 0, .grid_limit = 4),
+	NAMED("stream", 17, 17, 4, 300, 40, .grid_limit = 3),
+	NAMED("tile33", 70, 71, 4, 0, 0, .grid_limit = 2, .shared_bytes = LITTLE),
+	ANYWHERE("direct", 65, 67, 8),
+	ANYWHERE("direct", 65, 67, 8, .device = 1),
+	ANYWHERE("direct", 64, 64, 4, .kind = FAKE_MANAGED),
+	ANYWHERE("direct", 64, 64, 4, .kind = FAKE_MANAGED, .device = 1),
 	ANYWHERE(NULL, 65, 67, 4, .kind = FAKE_PINNED),
 	ANYWHERE(NULL, 65, 67, 4, .kind = FAKE_HOST),
 	ANYWHERE(NULL, 33, 33, 3, .kind = FAKE_HOST, .offset = 1),
@@ -265,7 +268,7 @@ const struct subject subjects[] = {
 	IMATCOPY("rows", 'R', TSW_COMPLEX_FLOAT, 1, 0, 20, 21, 8),
 	IMATCOPY("rows", 'T', TSW_COMPLEX_DOUBLE, 0, 0, 20, 21, 16),
 	IMATCOPY("rows", 'T', TSW_FLOAT, 2, 0, 1, 1, 4),
-	IMATCOPY("tile33", 'T', TSW_FLOAT, 1, 0, 50, 51, 4),
+	IMATCOPY("direct", 'T', TSW_FLOAT, 1, 0, 50, 51, 4),
 	IMATCOPY(NULL, 'N', TSW_FLOAT, 1, 0, 50, 51, 4),
 	IMATCOPY_BATCH("imatcopy shifted", 'T', TSW_FLOAT, 2, 0, 33, 34, 4, 1200, 3),
 	IMATCOPY_BATCH("rows", 'N', TSW_DOUBLE, 2, 0, 20, 21, 8, 500, 3),
@@ -290,7 +293,7 @@ const struct subject subjects[] = {
 	CHECKSUM(40, 41, 4, .kind = FAKE_PINNED),
 	VERIFY("tsw_fill_device", run_fill, "verify", FILLS, 40, 41, 4, .offset = 3),
 	VERIFY("tsw_check_device", run_check, "verify", READS, 5, 6, 24, .allocates = 1, .slow = 1),
-	VERIFY("tsw_device_timed", run_timed, "tile33", TRANSPOSES, 65, 67, 4, .allocates = 1),
+	VERIFY("tsw_device_timed", run_timed, "direct", TRANSPOSES, 65, 67, 4, .allocates = 1),
 	VERIFY("tsw_device_alloc", run_alloc, NULL, READS, 0, 0, 1, .allocates = 1),
 	VERIFY("tsw_device_copy", run_copy, NULL, READS, 10, 10, 4),
 	VERIFY("tsw_device_query", run_query, NULL, READS, 0, 0, 1),
