@@ -18,6 +18,13 @@
 #define TSW_READS(p, bytes) ((void)0)
 #endif
 
+/* Without a GPU, asynchronous copies are tests/simt's too. */
+#ifndef TSW_COPY
+#define TSW_COPY(shared, global, from, to, end) ((void)0)
+#define TSW_COPIES_COMMIT() ((void)0)
+#define TSW_COPIES_WAIT(groups) ((void)0)
+#endif
+
 /* From Hopper on, a kernel whose launch says that it overlaps may start while the kernel before it
  * in the stream still runs: between small matrices, most of the time is the launch.  It calls this
  * before it touches memory, its matrices and arrays of pointers included. */
@@ -122,8 +129,8 @@ static inline __device__ tsw_shared tsw_shared_address(void *p)
 
 /* Copies a vector from global to shared memory, and the 256 bytes around it into L2.  Bytes `from`
  * up to `to` of it are wanted; the others may be anything, such as what another block writes at
- * this moment.  Done after tsw_copies_done(). Without cp.async the wanted bytes alone are copied,
- * so that tests would see a use of others. */
+ * this moment.  Done after tsw_copies_done().  tests/simt leaves the others out, so that it sees a
+ * use of them. */
 static inline __device__ void tsw_copy_vector(tsw_shared shared, const void *global, uint32_t from,
 					      uint32_t to, uint64_t policy)
 {
@@ -147,17 +154,39 @@ static inline __device__ void tsw_copy_vector(tsw_shared shared, const void *glo
 #else
 	(void)policy;
 	TSW_READS(global, 16);
-	tsw_copy_bytes(shared, global, from, to);
+	TSW_COPY(shared, global, from, to, to);
 #endif
 }
 
-/* Waits for this thread's copies; a barrier must follow before others read them. */
+/* Closes a group of this thread's copies. */
+static inline __device__ void tsw_copies_commit(void)
+{
+#if !defined(__CUDA_ARCH__)
+	TSW_COPIES_COMMIT();
+#elif __CUDA_ARCH__ >= 800
+	asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* Waits until no more than the last `groups`, 0 or 1, of this thread's groups are under way; a
+ * barrier must follow before others read the copies. */
+static inline __device__ void tsw_copies_wait(uint32_t groups)
+{
+#if !defined(__CUDA_ARCH__)
+	TSW_COPIES_WAIT(groups);
+#elif __CUDA_ARCH__ >= 800
+	if (groups == 0)
+		asm volatile("cp.async.wait_group 0;" ::: "memory");
+	else
+		asm volatile("cp.async.wait_group 1;" ::: "memory");
+#endif
+}
+
+/* Waits for all of this thread's copies. */
 static inline __device__ void tsw_copies_done(void)
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-	asm volatile("cp.async.commit_group;" ::: "memory");
-	asm volatile("cp.async.wait_group 0;" ::: "memory");
-#endif
+	tsw_copies_commit();
+	tsw_copies_wait(0);
 }
 
 /* ---- blocks of V x V elements in registers, V = 16 / width vectors of 16 bytes: transposed ------

@@ -131,8 +131,7 @@ static inline __device__ void tsw_copy_stretch(unsigned char *shared, const char
 	*(uint4 *)shared = *(const uint4 *)global;
 #else
 	TSW_READS(global, 16);
-	for (uint32_t b = from; b < to; b++)
-		shared[b] = (unsigned char)global[b];
+	TSW_COPY(shared, global, from, to, to);
 #endif
 }
 

@@ -2,6 +2,8 @@
 
 #include "faulty.h"
 
+#include "../../kernels/device.cuh"
+
 #define T FAULTY_THREADS
 
 __global__ void faulty_none(const struct faulty p)
@@ -145,11 +147,71 @@ __global__ void faulty_none_by_shuffle(const struct faulty p)
 	p.out[at + x] = a[x];
 }
 
+/* Two groups of copies, of half of the block's words each; `under_way` of them nobody waits for. */
+static inline __device__ void by_copies(const struct faulty *p, uint32_t *a, uint32_t under_way)
+{
+	const uint32_t x = threadIdx.x, at = blockIdx.x * T;
+
+	for (uint32_t half = 0; half < T; half += T / 2) {
+		if (x < T / 8)
+			tsw_copy_vector(tsw_shared_address(a + half + x * 4),
+					p->in + at + half + x * 4, 0, 16, 0);
+		tsw_copies_commit();
+	}
+	tsw_copies_wait(under_way);
+	__syncthreads();
+	p->out[at + x] = a[T - 1 - x];
+}
+
+/* Not faulty. */
+__global__ void faulty_none_by_copies(const struct faulty p)
+{
+	__shared__ __align__(16) uint32_t a[T];
+
+	by_copies(&p, a, 0);
+}
+
+__global__ void faulty_a_copy_too_few(const struct faulty p)
+{
+	__shared__ __align__(16) uint32_t a[T];
+
+	by_copies(&p, a, p.one);
+}
+
+/* Everything that is copied has been waited for, but by then others may have read it. */
+__global__ void faulty_wait_behind_barrier(const struct faulty p)
+{
+	__shared__ __align__(16) uint32_t a[T];
+	const uint32_t x = threadIdx.x, at = blockIdx.x * T;
+
+	if (x < T / 4)
+		tsw_copy_vector(tsw_shared_address(a + x * 4), p.in + at + x * 4, 0, 16, 0);
+	__syncthreads();
+	tsw_copies_done();
+	p.out[at + x] = a[T - 1 - x];
+}
+
+/* Copies into what others are still reading. */
+__global__ void faulty_copy_too_early(const struct faulty p)
+{
+	__shared__ __align__(16) uint32_t a[T];
+	const uint32_t x = threadIdx.x, at = blockIdx.x * T;
+
+	for (int round = 0; round < 2; round++) {
+		if (x < T / 4)
+			tsw_copy_vector(tsw_shared_address(a + x * 4), p.in + at + x * 4, 0, 16, 0);
+		tsw_copies_done();
+		__syncthreads();
+		p.out[at + x] = a[T - 1 - x];
+	}
+}
+
 #define KERNEL(name) #name, (const void *)(uintptr_t)faulty_##name
 
 const struct faulty_kernel faulty_kernels[] = {
 	{KERNEL(none), NULL, 0, 0},
 	{KERNEL(none_by_shuffle), NULL, 0, 0},
+	{KERNEL(none_by_copies), NULL, 0, 0},
 	{KERNEL(no_barrier), "", 0, 0},
 	{KERNEL(no_second_barrier), "with no barrier between", 1, 0},
 	{KERNEL(divergent_barrier), "divergent barrier", 0, 0},
@@ -161,5 +223,8 @@ const struct faulty_kernel faulty_kernels[] = {
 	{KERNEL(blocks_collide), "with no barrier between", 1, 0},
 	{KERNEL(misaligned), "misaligned", 1, 1},
 	{KERNEL(only_warps_wait), "with no barrier between", 1, 0},
+	{KERNEL(a_copy_too_few), "wrong result", 0, 0},
+	{KERNEL(wait_behind_barrier), "with no barrier between", 1, 0},
+	{KERNEL(copy_too_early), "with no barrier between", 1, 0},
 };
 const unsigned faulty_kernel_count = sizeof faulty_kernels / sizeof *faulty_kernels;

@@ -50,6 +50,9 @@ void simt_dynamic_end(void);
 /* A load or store of a kernel's thread that the compiler did not announce (atomics). */
 void simt_trace_atomic(const void *p, size_t size);
 
+/* Likewise of a copy: `stored` bytes of shared memory from `loaded` bytes of global memory. */
+void simt_trace_copy(const void *shared, size_t stored, const void *global, size_t loaded);
+
 /* Where a thread's dynamic shared memory lies. */
 extern char *simt_dynamic_base;
 extern size_t simt_dynamic_bytes;

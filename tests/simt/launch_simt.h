@@ -86,4 +86,14 @@ uint64_t simt_atomic(enum simt_atomic how, void *p, size_t size, int is_signed, 
 void *simt_dynamic_shared(void);
 void simt_reads(const void *p, size_t bytes); /* and drops what it read */
 
+/* Begins to copy bytes `from` up to `to` of a vector to shared memory, and zeros from there up to
+ * `end`; the vector's other bytes become anything. */
+void simt_copy(void *shared, const void *global, uint32_t from, uint32_t to, uint32_t end);
+
+/* Closes this thread's group of copies; waits until no more than `groups` closed ones are under
+ * way.
+ */
+void simt_copies_commit(void);
+void simt_copies_wait(uint32_t groups);
+
 #endif /* LAUNCH_SIMT_H */

@@ -25,6 +25,7 @@
  *   - a divergent barrier: all threads of a block must wait at the same barrier, none may have
  * left;
  *   - a store out of bounds: trace.c; else AddressSanitizer and the guard pages of the caller;
+ *   - a missing wait for an asynchronous copy, or one for too few: copies.c;
  *   - an overrun inside a tile: gaps around every shared array, checked after each block, poisoned
  *     under AddressSanitizer; -fsanitize=bounds; trace.c.
  */
@@ -68,6 +69,9 @@
 #define TSW_DYNAMIC_SHARED(type, name) type *const name = (type *)simt_dynamic_shared()
 
 #define TSW_READS(p, bytes) simt_reads(p, bytes)
+#define TSW_COPY(shared, global, from, to, end) simt_copy(shared, global, from, to, end)
+#define TSW_COPIES_COMMIT() simt_copies_commit()
+#define TSW_COPIES_WAIT(groups) simt_copies_wait(groups)
 
 typedef struct simt_dim3 dim3;
 

@@ -290,6 +290,14 @@ void simt_trace_atomic(const void *p, size_t size)
 		simt_fail("atomic operation at a misaligned address, %p", p);
 }
 
+void simt_trace_copy(const void *shared, size_t stored, const void *global, size_t loaded)
+{
+	if (traced && loaded)
+		access(global, loaded, 0, 0);
+	if (traced && stored)
+		access(shared, stored, 1, 0);
+}
+
 /* A vector may begin up to 15 bytes before the memory: no allocation begins inside of one.  It may
  * not end after it: one may end there. */
 void simt_reads(const void *address, size_t bytes)
