@@ -7,7 +7,7 @@ CUDA      ?= auto# auto: use nvcc if it is there; 1: demand it; 0: build without
 CUDA_ARCH ?= 75 80 90 100 120# real GPU targets, Turing to Blackwell (80 serves 8.6 and 8.9); PTX is added for the newest
 MPICC     ?= mpicc
 MPI       ?= auto# auto: build libtileswap_mpi if $(MPICC) is there; 1: demand it; 0: build without
-NCCL      ?= auto# auto: build libtileswap_nccl if CUDA and NCCL are there; 1: demand it; 0: build without
+NCCL      ?= auto# auto: build libtileswap_nccl if CUDA and NCCL (2.19 or later) are there; 1: demand it; 0: build without
 NCCL_HOME ?=# where NCCL lies, if not where the toolkit or the compiler looks
 PREFIX    ?= /usr/local
 LIBDIR    ?= $(PREFIX)/lib
@@ -100,11 +100,17 @@ NCCL_HEADER  := $(firstword $(wildcard $(addsuffix /nccl.h,$(addsuffix /include,
 NCCL_LIBRARY := $(firstword $(wildcard $(foreach d,$(addsuffix /lib,$(NCCL_HOME)) $(CUDA_LIBDIR) $(addsuffix /lib,$(CUDA_ROOT)) \
 	/usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib64 /usr/local/lib,$(d)/libnccl.so $(d)/libnccl.so.2)))
 NCCL_FOUND   := $(if $(and $(filter 1,$(HAVE_CUDA)),$(NCCL_HEADER),$(NCCL_LIBRARY)),1,0)
+# 2.19 brought ncclMemAlloc and ncclCommRegister, which tileswap-dist and the tests call.
+NCCL_OLD     := $(if $(filter 1,$(NCCL_FOUND)),$(shell awk '$$2 == "NCCL_VERSION_CODE" && $$3 < 21900 { \
+	print FILENAME " is of an NCCL before 2.19" }' $(NCCL_HEADER)))
 ifeq ($(NCCL),auto)
-HAVE_NCCL := $(NCCL_FOUND)
+HAVE_NCCL := $(if $(NCCL_OLD),0,$(NCCL_FOUND))
 else ifeq ($(NCCL),1)
 ifeq ($(NCCL_FOUND),0)
 $(error NCCL=1 but CUDA, nccl.h and libnccl.so were not all found: set NCCL_HOME)
+endif
+ifneq ($(NCCL_OLD),)
+$(error NCCL=1 but $(NCCL_OLD): set NCCL_HOME to a later one)
 endif
 HAVE_NCCL := 1
 else ifeq ($(NCCL),0)
@@ -151,7 +157,7 @@ TESTS  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_C))
 # ---- building --------------------------------------------------------------------------------
 .PHONY: all
 all: $(STATIC) $(BUILD)/libtileswap.so $(TOOL) $(BENCH) mpi nccl ## build library, tool and benchmark
-	@echo "tileswap $(VERSION): built in $(BUILD)/ $(if $(filter 1,$(HAVE_CUDA)),with CUDA for sm_$(subst $(space),$(comma)sm_,$(strip $(USED_ARCH))),without CUDA$(if $(filter auto,$(CUDA)), (no nvcc found))), $(if $(MPI_C),with MPI,without MPI$(if $(filter auto,$(MPI)), (no $(MPICC) found)))$(if $(NCCL_C),$(comma) with NCCL)"
+	@echo "tileswap $(VERSION): built in $(BUILD)/ $(if $(filter 1,$(HAVE_CUDA)),with CUDA for sm_$(subst $(space),$(comma)sm_,$(strip $(USED_ARCH))),without CUDA$(if $(filter auto,$(CUDA)), (no nvcc found))), $(if $(MPI_C),with MPI,without MPI$(if $(filter auto,$(MPI)), (no $(MPICC) found)))$(if $(NCCL_C),$(comma) with NCCL,$(if $(and $(NCCL_OLD),$(filter auto,$(NCCL))),$(comma) without NCCL ($(NCCL_OLD))))"
 empty :=
 space := $(empty) $(empty)
 

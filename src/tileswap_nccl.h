@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Link with libtileswap_nccl, libtileswap and NCCL.  The layout of the matrix is a tsw_dist
- * (tileswap_dist.h); rank r of the communicator holds the local matrix of rank r of the layout.
- * tsw_dist_bytes() says beforehand what travels between any two ranks.
+ * Link with libtileswap_nccl, libtileswap and NCCL, 2.19 or later.  The layout of the matrix is a
+ * tsw_dist (tileswap_dist.h); rank r of the communicator holds the local matrix of rank r of the
+ * layout.  tsw_dist_bytes() says beforehand what travels between any two ranks.
  */
 #ifndef TILESWAP_NCCL_H
 #define TILESWAP_NCCL_H
@@ -41,11 +41,12 @@ TSW_API tsw_status tsw_nccl_transpose(void *a, size_t ld, size_t elem_size, cons
 
 /* The same through `staging`, the caller's own memory of the communicator's device: stage_bytes
  * bytes, the same number on every rank, at a multiple of 256; it is free again when `stream` has
- * got there.  With NULL this is tsw_nccl_transpose().
+ * got there.  stage_bytes then says how much there is: 0 stands for no default but is
+ * TSW_ERR_OPTION.  With a staging of NULL this is tsw_nccl_transpose().
  *
  * Between GPUs of one host NCCL spares itself a copy on either side if it knows the memory it sends
- * from and receives into.  So for repeated calls take it from NCCL, and tell the communicator, on
- * all ranks or on none, as NCCL demands:
+ * from and receives into.  So for repeated calls take it from NCCL (2.19 and later) and tell the
+ * communicator, on all ranks or on none, as NCCL demands:
  *
  *     ncclMemAlloc(&staging, bytes);
  *     ncclCommRegister(comm, staging, bytes, &handle);

@@ -240,6 +240,20 @@ rm -rf "$work/refused"
 check "a prefix that is no absolute path" prefix_refused usr 'PREFIX = "usr" must begin with /'
 check "a prefix that a shell would read" prefix_refused "/usr';#" "PREFIX and LIBDIR must do without ' ; #"
 
+# An nvcc that is asked for nothing but its targets, and an NCCL of that version code.
+with_nccl() {
+	local home=$work/nccl
+	mkdir -p "$home/include" "$home/lib" && touch "$home/lib/libnccl.so" || return
+	echo "#define NCCL_VERSION_CODE $1" >"$home/include/nccl.h"
+	printf '#!/bin/sh\necho compute_90\n' >"$home/nvcc" && chmod +x "$home/nvcc" || return
+	"$MAKE" --no-print-directory -n help BUILD="$work/none" CUDA=1 NVCC="$home/nvcc" NCCL=1 NCCL_HOME="$home" >"$work/said" 2>&1
+}
+old_nccl_refused() {
+	! with_nccl 21805 && grep -qF "NCCL=1 but $work/nccl/include/nccl.h is of an NCCL before 2.19" "$work/said"
+}
+check "an NCCL that is too old" old_nccl_refused
+check "an NCCL that is not" with_nccl 21900
+
 # ---- man pages and completions ------------------------------------------------------------------
 
 if have mandoc; then
