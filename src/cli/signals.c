@@ -8,28 +8,14 @@ static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
 
 #define STOPS (sizeof stops / sizeof *stops)
 
-static const char *volatile doomed;
-static volatile sig_atomic_t only_note, noted, held, pending;
+static volatile sig_atomic_t only_note, noted;
 
 /* Everything here is async-signal-safe. */
 static void stop(int sig)
 {
-	static const char text[] = "tileswap: stopped by a signal; no file was written\n";
-
-	if (held) {
-		pending = sig;
-		return;
-	}
-	if (only_note && !noted) {
-		noted = sig;
-		return;
-	}
-	if (doomed) {
-		unlink(doomed);
-		if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
-			_exit(128 + sig);
-	}
-	_exit(128 + sig);
+	if (!only_note || noted)
+		_exit(128 + sig);
+	noted = sig;
 }
 
 static void handle_all(void (*handler)(int))
@@ -55,23 +41,6 @@ void signals_install(void)
 {
 	signal(SIGXFSZ, SIG_IGN);
 	handle_all(stop);
-}
-
-void signals_remove_on_end(const char *path)
-{
-	doomed = path;
-}
-
-void signals_hold(void)
-{
-	held = 1;
-}
-
-void signals_release(void)
-{
-	held = 0;
-	if (pending)
-		stop(pending);
 }
 
 void signals_ignore(void)

@@ -1,20 +1,10 @@
-/* SIGINT, SIGTERM and SIGHUP: the tool ends at once, leaving no half-made file, unless it asked to
- * be told instead. */
+/* SIGINT, SIGTERM and SIGHUP: the tool ends at once, unless it asked to be told instead. */
 #ifndef TSW_SIGNALS_H
 #define TSW_SIGNALS_H
 
 /* From here on the signals end the process with 128 + their number; SIGXFSZ becomes a failed write.
  */
 void signals_install(void);
-
-/* The file to remove when a signal ends the process, NULL for none.  The text stays the caller's
- * and must outlive the setting. */
-void signals_remove_on_end(const char *path);
-
-/* Between the two a signal waits.  (Not a signal mask: a thread of OpenMP could take the signal.)
- */
-void signals_hold(void);
-void signals_release(void);
 
 /* A signal that comes now comes too late to stop anything: it is ignored. */
 void signals_ignore(void);
