@@ -13,6 +13,7 @@
 struct outcome {
 	double time_ms; /* median over the repetitions of the slowest rank's time */
 	struct dist_wrong wrong;
+	int checked; /* all of it has been looked at */
 };
 
 static int rank_of_world(void)
@@ -121,6 +122,7 @@ static int work(struct dist_job *job, const struct dist_engine *engine, struct o
 		return DIST_FAILED;
 	MPI_Allreduce(&mine, w, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
 	MPI_Allreduce(&mine.first, &w->first, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+	out->checked = 1;
 	return w->elements || w->padding_bytes ? DIST_FAILED : DIST_OK;
 }
 
@@ -202,8 +204,8 @@ static void report(const struct dist_job *job, const char *device, const struct 
 			(uintmax_t)out->wrong.padding_bytes);
 }
 
-/* Sizes of the local matrix; -1 if they are beyond counting. */
-static int measure(struct dist_job *job)
+/* Sizes of the local matrix. */
+static tsw_status measure(struct dist_job *job)
 {
 	size_t rows;
 
@@ -212,11 +214,13 @@ static int measure(struct dist_job *job)
 	job->ld = job->cols;
 	if (job->o->relabel)
 		rows = job->ld = rows > job->cols ? rows : job->cols;
-	return __builtin_add_overflow(job->ld, job->o->pad, &job->ld) ||
-			       __builtin_mul_overflow(rows, job->ld, &job->nbytes) ||
-			       __builtin_mul_overflow(job->nbytes, job->o->elem_size, &job->nbytes)
-		       ? -1
-		       : 0;
+	if (__builtin_add_overflow(job->ld, job->o->pad, &job->ld) ||
+	    __builtin_mul_overflow(rows, job->ld, &job->nbytes) ||
+	    __builtin_mul_overflow(job->nbytes, job->o->elem_size, &job->nbytes))
+		return tsw_fail(TSW_ERR_OVERFLOW,
+				"the local matrix of rank %d is larger than the address space",
+				job->rank);
+	return TSW_OK;
 }
 
 static int run(struct dist_job *job)
@@ -229,12 +233,10 @@ static int run(struct dist_job *job)
 		complain(tsw_last_error());
 		return DIST_NO_BACKEND;
 	}
-	if (measure(job)) {
-		complain("the local matrix is larger than the address space");
+	if (!all_well(measure(job)))
 		return DIST_USAGE;
-	}
 	result = all_well(engine->open(job)) ? work(job, engine, &out) : DIST_FAILED;
-	if (out.time_ms > 0)
+	if (out.checked)
 		report(job, engine->name, &out);
 	engine->close(job);
 	return result;

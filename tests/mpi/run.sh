@@ -119,6 +119,8 @@ for other in "--n 101" "--n x" --help "--plan --grid 2x1" ""; do
 	# shellcheck disable=SC2086
 	check "a rank with another command line: $other" 2 "different command lines" 1 "$dist" --n 100 : -n 1 "$dist" $other
 done
+check "padding past one rank's address space" 2 "the local matrix of rank 0 is larger than the address space" \
+	2 "$dist" --grid 2x1 --n 64 --mb 64 --pad 9223372036854775807
 unset SECONDS_LIMIT
 check "even repetitions" 2 "--reps 2" 1 "$dist" --reps 2
 check "too little staging" 1 "stage_bytes = 8" 2 "$dist" --n 10 --stage 8
