@@ -31,16 +31,18 @@ void complain(const char *format, ...)
 
 int stdout_finish(void)
 {
+	static int told;
 	/* An earlier failed write leaves the error mark set even if nothing is left to flush. */
 	int lost = ferror(stdout);
 
 	errno = 0;
-	if (fflush(stdout) || lost) {
+	if (!told && !fflush(stdout) && !lost)
+		return EXIT_OK;
+	if (!told)
 		complain("cannot write the result to stdout%s%s", errno ? ": " : "",
 			 errno ? strerror(errno) : "");
-		return EXIT_FAILED;
-	}
-	return EXIT_OK;
+	told = 1;
+	return EXIT_FAILED;
 }
 
 double seconds_now(void)

@@ -23,7 +23,8 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Names the command in complaints from here on; NULL for none. */
 void complain_as(const char *command);
 
-/* Everything that was printed on stdout is out: EXIT_OK, or EXIT_FAILED after a complaint. */
+/* Everything that was printed on stdout is out: EXIT_OK, or EXIT_FAILED after a complaint, one
+ * for all calls. */
 int stdout_finish(void);
 
 /* Seconds of a clock that only moves forward. */

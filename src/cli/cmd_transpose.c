@@ -207,7 +207,14 @@ static int transpose(const struct options *o)
 	signals_ignore();
 	j.time_ms = 1e3 * (seconds_now() - begun);
 	report(&j, &r);
-	return EXIT_OK;
+	if (!stdout_finish())
+		return EXIT_OK;
+	/* Who takes this for a failure to transpose would have it undone. */
+	if (!given(o, OPT_OUT) && !o->once)
+		complain("%s is transposed all the same: this command again would transpose it "
+			 "back",
+			 o->file);
+	return EXIT_FAILED;
 }
 
 /* ---- asking ------------------------------------------------------------------------------------
