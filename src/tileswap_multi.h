@@ -16,7 +16,8 @@
 extern "C" {
 #endif
 
-/* One part of the matrix.  Several parts may lie on one device. */
+/* One part of the matrix.  Several parts may lie on one device.  An element of an array: it has no
+ * struct_size and never grows. */
 typedef struct tsw_multi_part {
 	int device;	   /* the CUDA device that `a` belongs to */
 	tsw_stream stream; /* of that device: NULL is its legacy default stream */

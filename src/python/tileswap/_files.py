@@ -143,7 +143,9 @@ def transpose_file(
 
     A run that was stopped, by progress, Ctrl-C, a kill or a loss of power, leaves the file half
     transposed beside its journal; the same call goes on from there.  An exception in progress, and
-    KeyboardInterrupt, stop in this way and come out of this call.
+    KeyboardInterrupt, stop in this way and come out of this call.  They come out of it too if the last
+    tiles were being written by then: the matrix is done, there is no journal, and the same call would
+    transpose it back.  Who catches them and calls again says once=True both times.
     """
     if progress is not None and not callable(progress):
         raise TypeError(f"progress = {progress!r} cannot be called")
