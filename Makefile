@@ -61,9 +61,7 @@ endif
 Q := $(if $(filter 0,$(strip $(V))),@)
 say = $(if $(filter 0,$(strip $(V))),@printf '  %-6s %s\n' '$(1)' '$(2)')
 
-# Objects of different flag sets never mix: each set has a directory of its own.
 comma := ,
-OBJ := $(BUILD)/obj-$(shell printf '%s' '$(CC) $(CFLAGS) $(LDFLAGS) $(SANITIZE) $(OPENMP) $(HAVE_CUDA) $(NVCC) $(CUDA_ARCH)$(if $(filter-out auto,$(NCCL)), NCCL=$(NCCL))' | cksum | cut -d' ' -f1)
 
 # Not empty if the compiler is clang.
 CLANG    := $(shell $(CC) --version 2>/dev/null | grep -i clang)
@@ -119,6 +117,9 @@ else
 $(error NCCL = "$(NCCL)": must be auto, 0 or 1)
 endif
 NCCL_FLAGS := $(if $(filter 1,$(HAVE_NCCL)),$(addprefix -isystem ,$(filter-out /usr/include/,$(dir $(NCCL_HEADER)))))
+
+# Objects of different flag sets never mix: each set has a directory of its own.
+OBJ := $(BUILD)/obj-$(shell printf '%s' '$(CC) $(CFLAGS) $(LDFLAGS) $(SANITIZE) $(OPENMP) $(HAVE_CUDA) $(NVCC) $(CUDA_ARCH)$(if $(filter 1,$(HAVE_NCCL)), $(NCCL_HEADER))' | cksum | cut -d' ' -f1)
 
 # ---- sources ---------------------------------------------------------------------------------
 cuda_c   := $(wildcard src/cuda/*.c)

@@ -240,19 +240,29 @@ rm -rf "$work/refused"
 check "a prefix that is no absolute path" prefix_refused usr 'PREFIX = "usr" must begin with /'
 check "a prefix that a shell would read" prefix_refused "/usr';#" "PREFIX and LIBDIR must do without ' ; #"
 
-# An nvcc that is asked for nothing but its targets, and an NCCL of that version code.
+# By an nvcc that is asked for nothing but its targets, and an NCCL of that version code.
 with_nccl() {
-	local home=$work/nccl
+	local home=$work/nccl code=$1
+	shift
 	mkdir -p "$home/include" "$home/lib" && touch "$home/lib/libnccl.so" || return
-	echo "#define NCCL_VERSION_CODE $1" >"$home/include/nccl.h"
+	echo "#define NCCL_VERSION_CODE $code" >"$home/include/nccl.h"
 	printf '#!/bin/sh\necho compute_90\n' >"$home/nvcc" && chmod +x "$home/nvcc" || return
-	"$MAKE" --no-print-directory -n help BUILD="$work/none" CUDA=1 NVCC="$home/nvcc" NCCL=1 NCCL_HOME="$home" >"$work/said" 2>&1
+	"$MAKE" --no-print-directory BUILD="$work/none" CUDA=1 NVCC="$home/nvcc" NCCL_HOME="$home" "$@" 2>&1
 }
 old_nccl_refused() {
-	! with_nccl 21805 && grep -qF "NCCL=1 but $work/nccl/include/nccl.h is of an NCCL before 2.19" "$work/said"
+	! with_nccl 21805 -n help NCCL=1 >"$work/said" &&
+		grep -qF "NCCL=1 but $work/nccl/include/nccl.h is of an NCCL before 2.19" "$work/said"
 }
 check "an NCCL that is too old" old_nccl_refused
-check "an NCCL that is not" with_nccl 21900
+check "an NCCL that is not" with_nccl 21900 -n help NCCL=1
+# What was built before NCCL came is not taken for what is built with it.
+# The words are for make.
+# shellcheck disable=SC2016
+objects_of_their_own() {
+	local without with tell=(-s NCCL=auto --eval 'objects: ; @echo $(OBJ)' objects)
+	without=$(with_nccl 21805 "${tell[@]}") && with=$(with_nccl 21900 "${tell[@]}") && [ "$with" != "$without" ]
+}
+check "objects with NCCL are others" objects_of_their_own
 
 # ---- man pages and completions ------------------------------------------------------------------
 
