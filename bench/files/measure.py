@@ -1,11 +1,11 @@
-"""measure.py WHAT FLOOR COMMAND...: runs a command, prints one JSON object about it."""
+"""measure.py WHAT COMMAND...: runs a command, prints one JSON object about it."""
 import json
 import resource
 import subprocess
 import sys
 import time
 
-what, floor, command = sys.argv[1], float(sys.argv[2]), sys.argv[3:]
+what, command = sys.argv[1], sys.argv[2:]
 begun = time.monotonic()
 run = subprocess.run(command, check=True, capture_output=True, text=True)
 seconds = time.monotonic() - begun
@@ -13,7 +13,7 @@ used = resource.getrusage(resource.RUSAGE_CHILDREN)
 told = json.loads(run.stdout)
 volume = told["n"] ** 2 * told["elem_size"]
 print(json.dumps({
-    "what": what, "seconds": round(seconds, 3), "ratio": round(seconds / floor, 3),
+    "what": what, "seconds": round(seconds, 3),
     "user_s": round(used.ru_utime, 2), "system_s": round(used.ru_stime, 2),
     "peak_rss_mib": round(used.ru_maxrss / 1024, 1),
     "read_per_v": round(told["bytes_read"] / volume, 3),

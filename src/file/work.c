@@ -340,7 +340,8 @@ static tsw_digest band_digest(const struct tsw_shop *shop, const struct tsw_regi
 	return tsw_digest_part(&part, shop->swap_digest);
 }
 
-/* A band of one tile: read, hashed and added up while it is in the cache. */
+/* A band of one tile: read, hashed and added up while it is in the cache.  A tile on the diagonal
+ * is turned in the other buffer. */
 static tsw_status read_band(struct tsw_work *w, int second, const struct tsw_move *move,
 			    uint64_t band)
 {
@@ -355,6 +356,9 @@ static tsw_status read_band(struct tsw_work *w, int second, const struct tsw_mov
 		hash_band(shop, &a, band);
 	if (second || w->diagonal)
 		hash_band(shop, &b, band);
+	if (w->diagonal)
+		memcpy(w->y + first * tile->buffer_pitch, w->x + first * tile->buffer_pitch,
+		       (end - first) * tile->buffer_pitch);
 	if (shop->verify)
 		w->band_digest[second ? bands_of(shop, w->a.rows) + band : band] =
 			band_digest(shop, tile, move->buffer, first, end);
@@ -468,8 +472,6 @@ tsw_status tsw_work_first_half(struct tsw_work *w)
 	w->ha = join_bands(shop, w->band_a, w->a.rows);
 	w->hb = join_bands(shop, w->band_b, w->b.rows);
 	w->digest = tsw_work_digest(w);
-	if (w->diagonal)
-		memcpy(w->y, w->x, w->a.rows * w->a.buffer_pitch);
 	TRY(tsw_turn(shop, w->y));
 	w->new_a = w->y;
 	return bands_hash(shop, &new_a, &w->ha_new);
