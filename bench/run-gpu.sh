@@ -91,7 +91,7 @@ else
 	gpu batch-odd --kernels --n 33,65,100,129,180,257,1000 --elem-size 1,2,4,8 --fill 4000000000
 	gpu tiny --n 2,3,4,5,6,7,8,10,12,14,16 --elem-size 4,8 --fill 4000000000
 	gpu tiny-strided --n 2,4,8,16 --elem-size 4,8 --fill 4000000000 --stride +4
-	gpu graph --kernels --graph --n 16,32,48,64,80,112,128,256,512,1024,2048 --elem-size 1,2,4,8
+	gpu graph --kernels --graph --n 16,32,48,64,80,112,128,256,512,1024,2048 --elem-size 1,2,4,8,16
 	gpu unaligned --kernels --n 4004,16400,32784,32800 --elem-size 2,4
 	gpu unaligned --kernels --n 16386 --elem-size 8
 	gpu pattern --pattern --n 32768,33280,32769 --elem-size 4
@@ -99,7 +99,9 @@ else
 	gpu pattern --pattern --n 49152,49153 --elem-size 2
 	gpu pattern --pattern --n 65536,65537 --elem-size 1
 	gpu checksum --checksum --n 32767,32768 --elem-size 1,2,3,4,6,8,12,16,24
-	gpu checksum --checksum --n 16383,16384 --elem-size 5,20,100
+	gpu checksum --checksum --n 16383,16384 --elem-size 5,20
+	gpu checksum --checksum --n 8191,8192 --elem-size 17,33,64,100
+	gpu checksum --checksum --n 4095,4096 --elem-size 129,200,300
 	gpu checksum --checksum --n 2047,2048 --elem-size 1000,4096
 	for type in s d c z h b; do
 		for op in T C N; do
