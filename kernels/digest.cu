@@ -121,6 +121,34 @@
 #define WORDS 8
 #include "digest_words.cuh"
 
+#define WORDS_KERNEL tsw_digest_words_10
+#define WORDS 10
+#include "digest_words.cuh"
+
+#define WORDS_KERNEL tsw_digest_words_12
+#define WORDS 12
+#include "digest_words.cuh"
+
+#define WORDS_KERNEL tsw_digest_words_14
+#define WORDS 14
+#include "digest_words.cuh"
+
+#define WORDS_KERNEL tsw_digest_words_16
+#define WORDS 16
+#include "digest_words.cuh"
+
+#define WORDS_KERNEL tsw_digest_words_18
+#define WORDS 18
+#include "digest_words.cuh"
+
+#define WORDS_KERNEL tsw_digest_words_20
+#define WORDS 20
+#include "digest_words.cuh"
+
+#define WORDS_KERNEL tsw_digest_words_22
+#define WORDS 22
+#include "digest_words.cuh"
+
 #include "digest_wide.cuh"
 
 __device__ struct tsw_digest_slot tsw_digest_slot_pool[TSW_DIGEST_SLOTS];
@@ -145,15 +173,16 @@ static const struct digest_choice {
 			name, (const void *)kernel, DIGEST_THREADS, 1, tile, shared                \
 		}                                                                                  \
 	}
-/* Threads own columns; as products of bytes; those of any element of so many words. */
+/* Threads own columns; as products of bytes; those of any element of so many words, or of so many
+ * and of one less. */
 #define DIGEST_COLUMNS(size, alignment, name, kernel, tile)                                        \
 	DIGEST_CHOICE(size, size, alignment, 1, name, kernel, tile, 0, TSW_DIGEST_ROWS)
 #define DIGEST_BYTES(size, alignment, name, kernel, tile)                                          \
-	DIGEST_CHOICE(size, size, alignment, 16, name, kernel, tile, BYTES_SHARED(BYTES_STAGES),   \
-		      BYTES_BAND)
+	DIGEST_CHOICE(size, size, alignment, 16, name, kernel, tile, BYTES_SHARED, BYTES_BAND)
 #define DIGEST_WORDS(words, name, kernel)                                                          \
-	DIGEST_CHOICE(8 * words - 7, 8 * words, 1, 16, name, kernel, 0,                            \
-		      BYTES_SHARED(WORDS_STAGES), BYTES_BAND)
+	DIGEST_CHOICE(8 * words - 7, 8 * words, 1, 16, name, kernel, 0, BYTES_SHARED, BYTES_BAND)
+#define DIGEST_TWO_WORDS(words, name, kernel)                                                      \
+	DIGEST_CHOICE(8 * words - 15, 8 * words, 1, 16, name, kernel, 0, BYTES_SHARED, BYTES_BAND)
 	DIGEST_BYTES(1, 16, "digest1v", tsw_digest_bytes_1, 1024),
 	DIGEST_BYTES(1, 1, "digest1", tsw_digest_bytes_1, 1008),
 	DIGEST_COLUMNS(2, 8, "digest2v", tsw_digest_2_vector, 1024),
@@ -183,19 +212,43 @@ static const struct digest_choice {
 	DIGEST_WORDS(6, "digest_words6", tsw_digest_words_6),
 	DIGEST_WORDS(7, "digest_words7", tsw_digest_words_7),
 	DIGEST_WORDS(8, "digest_words8", tsw_digest_words_8),
+	DIGEST_TWO_WORDS(10, "digest_words10", tsw_digest_words_10),
+	DIGEST_TWO_WORDS(12, "digest_words12", tsw_digest_words_12),
+	DIGEST_TWO_WORDS(14, "digest_words14", tsw_digest_words_14),
+	DIGEST_TWO_WORDS(16, "digest_words16", tsw_digest_words_16),
+	DIGEST_TWO_WORDS(18, "digest_words18", tsw_digest_words_18),
+	DIGEST_TWO_WORDS(20, "digest_words20", tsw_digest_words_20),
+	DIGEST_TWO_WORDS(22, "digest_words22", tsw_digest_words_22),
 	DIGEST_CHOICE(WIDE_LEAST, ~0ull, 1, 16, "digest_wide", tsw_digest_wide, 0, WIDE_SHARED,
 		      BYTES_BAND),
 };
 
 #define DIGEST_CHOICES (sizeof digest_choices / sizeof *digest_choices)
 
-const struct tsw_kernel *tsw_kernel_digest(struct tsw_digest_task *p)
+/* Room for three steps of rows, if that takes none of the four blocks away that the registers of a
+ * multiprocessor are for, three of digest_wide; the runtime keeps 1 KiB of each for itself. */
+static void choose_stages(struct tsw_digest_task *p, unsigned shared_bytes,
+			  struct tsw_kernel *kernel)
+{
+	const unsigned blocks = kernel->entry == (const void *)tsw_digest_wide ? 3 : 4;
+
+	p->stages = 2;
+	if ((kernel->shared_bytes + BYTES_STAGE + (2 << 10)) * blocks <= shared_bytes)
+		p->stages = 3;
+	kernel->shared_bytes += (p->stages - 2) * BYTES_STAGE;
+}
+
+void tsw_kernel_digest(struct tsw_digest_task *p, unsigned shared_bytes, struct tsw_kernel *kernel)
 {
 	const uint64_t rows = (uint64_t)(uintptr_t)p->base | p->stride;
 	const struct digest_choice *c = digest_choices;
 
 	while (p->elem_size < c->least || p->elem_size > c->most || rows % c->alignment)
 		c++;
+	*kernel = c->kernel;
+	p->stages = 0;
+	if (kernel->shared_bytes)
+		choose_stages(p, shared_bytes, kernel);
 	p->band_rows = c->band;
 	p->blocks = c->band > TSW_DIGEST_ROWS ? 2048 : 4096;
 	p->step_log = 0;
@@ -216,7 +269,6 @@ const struct tsw_kernel *tsw_kernel_digest(struct tsw_digest_task *p)
 		}
 	}
 	p->strips = tsw_tile_count(p->n, p->strip);
-	return &c->kernel;
 }
 
 uint64_t tsw_digest_blocks(const struct tsw_digest_task *p)

@@ -37,12 +37,14 @@ struct tsw_digest_task {
 	uint32_t band_rows; /* a multiple of 8 */
 	uint32_t blocks;    /* that a call had better have, even if its bands are short then */
 	uint32_t strip;	    /* columns of a strip */
+	uint32_t stages;    /* steps of rows that there is room for (digest_product.cuh) */
 	uint32_t step_log;  /* the rows of a band are 2^step_log apart */
 };
 
-/* The kernel for the matrix whose base, n, stride and elem_size *p holds; never NULL.  Fills in
- * strip, strips, piece, step_log, blocks, and band_rows, the most rows that a band may have. */
-const struct tsw_kernel *tsw_kernel_digest(struct tsw_digest_task *p);
+/* The kernel for the matrix whose base, n, stride and elem_size *p holds, on a device whose
+ * multiprocessors have that much shared memory.  Fills in *kernel and strip, strips, piece,
+ * step_log, stages, blocks, and band_rows, the most rows that a band may have. */
+void tsw_kernel_digest(struct tsw_digest_task *p, unsigned shared_bytes, struct tsw_kernel *kernel);
 
 /* How many blocks that is with p->band_rows. */
 uint64_t tsw_digest_blocks(const struct tsw_digest_task *p);

@@ -95,9 +95,9 @@ static inline __device__ void BYTES_VALUES(struct bytes_values *v, const bytes_r
 __global__ void __launch_bounds__(DIGEST_THREADS, 4) BYTES_KERNEL(const struct tsw_digest_task p)
 {
 	TSW_DYNAMIC_SHARED(uint4, tsw_digest_tile);
-	bytes_row(*const tile)[BYTES_STEP] = (bytes_row(*)[BYTES_STEP])tsw_digest_tile;
-	uint64_t *const sums = (uint64_t *)tsw_digest_tile; /* in the end */
-	uint32_t(*const alpha)[32] = (uint32_t(*)[32])(tile + BYTES_STAGES);
+	uint32_t(*const alpha)[32] = (uint32_t(*)[32])tsw_digest_tile;
+	bytes_row(*const tile)[BYTES_STEP] = (bytes_row(*)[BYTES_STEP])(alpha + BYTES_ALPHA);
+	uint64_t *const sums = (uint64_t *)tile; /* in the end */
 	const struct digest_place at = digest_place_of(&p, p.first + blockIdx.x);
 	const uint64_t left = p.n - at.col;
 	const uint32_t elements = (uint32_t)(left < p.strip ? left : p.strip);
@@ -109,9 +109,9 @@ __global__ void __launch_bounds__(DIGEST_THREADS, 4) BYTES_KERNEL(const struct t
 
 	if (at.rows == 0)
 		return;
-	bytes_copy_first(&copy, tile, BYTES_STAGES);
+	bytes_copy_first(&copy, tile, p.stages);
 	for (uint32_t r = 0; r < at.rows; r += BYTES_STEP) {
-		const bytes_row *const now = bytes_next_step(&copy, tile, BYTES_STAGES, r);
+		const bytes_row *const now = bytes_next_step(&copy, tile, p.stages, r);
 
 		if (r % BYTES_ROWS == 0) {
 			bytes_alpha(&p, &at, r, alpha);

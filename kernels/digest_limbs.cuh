@@ -4,8 +4,9 @@
  *     LIMBS_KERNEL  the kernel
  *     LIMBS_SIZE    bytes of an element
  *     LIMBS_VECTOR  1 if rows are multiples of 16 bytes apart and aligned so: one load; 0 if they
- *                   allow loads of the element's unit only.  The loads of neighbouring threads then
- *                   lie side by side, each thread's own elements a block's width apart.
+ *                   allow loads of the element's unit only, which is 8.  The loads of neighbouring
+ *                   threads then lie side by side, each thread's own elements a block's width
+ *                   apart.
  */
 #define LIMBS_PASTE_(x, y) x##_##y
 #define LIMBS_PASTE(x, y) LIMBS_PASTE_(x, y)
@@ -57,9 +58,6 @@ static inline __device__ void LIMBS_LOAD(const char *at, uint32_t *x)
 	x[1] = v.y;
 	x[2] = v.z;
 	x[3] = v.w;
-#elif LIMBS_SIZE == 4
-	for (int l = 0; l < 4; l++)
-		x[l] = *(const uint32_t *)(at + l * LIMBS_STEP * 4);
 #else
 	for (int l = 0; l < 2; l++) {
 		const uint64_t v =

@@ -28,7 +28,6 @@
 #include "digest.cuh"
 
 #define BYTES_STEP 16	 /* rows in shared memory at a time, those of one product */
-#define BYTES_STAGES 2	 /* steps that a tile has room for */
 #define BYTES_VECTORS 64 /* of a row, of 16 bytes: 8 for each warp */
 /* Vectors from row to row of the tile: odd, so that the rows and vectors that lanes ask for
  * together lie in different banks. */
@@ -36,9 +35,10 @@
 #define BYTES_ROWS DIGEST_THREADS    /* whose alpha is in shared memory at a time */
 #define BYTES_BAND (16 * BYTES_ROWS) /* rows of a band at most: no sum of 32 bits overflows */
 #define BYTES_ALPHA (BYTES_ROWS / BYTES_STEP) /* steps that those are */
-/* Bytes of shared memory: a tile of so many steps, and after it alpha.  All of it is dynamic: a
- * kernel that asks for much of that may have little else. */
-#define BYTES_SHARED(stages) ((stages)*BYTES_STEP * BYTES_PITCH * 16 + BYTES_ALPHA * 128)
+/* Bytes of shared memory: alpha, and after it room for two or three steps, p->stages.  All of it is
+ * dynamic: a kernel that asks for much of that may have little else. */
+#define BYTES_STAGE (BYTES_STEP * BYTES_PITCH * 16)
+#define BYTES_SHARED (BYTES_ALPHA * 128 + 2 * BYTES_STAGE)
 
 typedef uint4 bytes_row[BYTES_PITCH];
 
@@ -125,6 +125,14 @@ static inline __device__ void bytes_copy_step(const struct bytes_copy *c, bytes_
 #endif
 }
 
+/* Where the step of rows from `r` on lies. */
+static inline __device__ uint32_t bytes_stage_of(uint32_t r, uint32_t stages)
+{
+	const uint32_t step = r / BYTES_STEP;
+
+	return stages == 2 ? step % 2 : step % 3;
+}
+
 /* Of a tile's steps, two or three, one is summed up, the others are on their way.  Begins with the
  * first. */
 static inline __device__ void bytes_copy_first(const struct bytes_copy *c,
@@ -140,7 +148,7 @@ static inline __device__ const bytes_row *bytes_next_step(const struct bytes_cop
 							  bytes_row (*tile)[BYTES_STEP],
 							  uint32_t stages, uint32_t r)
 {
-	const uint32_t stage = r / BYTES_STEP % stages;
+	const uint32_t stage = bytes_stage_of(r, stages);
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 	if (stages == 2)

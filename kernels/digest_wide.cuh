@@ -16,47 +16,25 @@
  *     r+15 |                    |      31  |                |       |        |
  *          +--------------------+          +----------------+       +--------+
  *
- * A warp has the 128 bytes of each row that it has for `placed`.  Of the elements there it makes
- * one after the other, with weights of 0 where another element is; parts of elements that other
- * warps have, too, are added up after the next barrier.
+ * A warp has the 128 bytes of each row that it has for `placed`: parts of one element, or the end
+ * of one and the beginning of the next.  It multiplies all of them by the weights of either, which
+ * are 0 where the other is, and joins both; what warps have of an element is added up after the
+ * next barrier.
  */
 #define WIDE_WORDS 128 /* of 8 bytes, that a piece has at most */
 #define WIDE_WARPS (DIGEST_THREADS / 32)
-#define WIDE_LEAST 65 /* bytes of an element */
-/* Weights that a warp needs at most, for 32 bytes each: four, and one more for each element that
- * begins inside of its 128 bytes. */
-#define WIDE_PRODUCTS (4 + 127 / WIDE_LEAST + 1)
+#define WIDE_LEAST                                                                                 \
+	177 /* bytes of an element: no warp has three, no strip more than threads add up */
 #define WIDE_BAND 1024 /* rows of a band at most, if elements are taken in pieces */
 
 struct wide_shared {
 	uint64_t delta[WIDE_WORDS];
-	/* What a warp has of elements that others have, too: of its first, and of its last. */
+	/* What a warp has of its first element and of its second, of this step and of the last. */
 	uint64_t part[2][WIDE_WARPS][2][BYTES_STEP];
 	uint64_t whole[WIDE_BAND]; /* y of elements in pieces, so far */
-	uint2 weights[WIDE_WARPS][WIDE_PRODUCTS][32];
 };
 
-#define WIDE_SHARED (BYTES_SHARED(BYTES_STAGES) + sizeof(struct wide_shared))
-
-/* The part of a strip that a warp has, if any; the strip lies `off` bytes into the tile's rows. */
-struct wide_part {
-	uint32_t begin, end;  /* bytes of the tile's rows */
-	uint32_t first, last; /* elements, from first on and before last: 0 if there are none */
-};
-
-static inline __device__ struct wide_part wide_part_of(uint32_t warp, uint32_t off, uint32_t bytes,
-						       uint32_t each)
-{
-	struct wide_part w = {warp ? warp * 128 : off, warp * 128 + 128, 0, 0};
-
-	if (w.end > off + bytes)
-		w.end = off + bytes;
-	if (w.end > w.begin) {
-		w.first = (w.begin - off) / each;
-		w.last = (w.end - 1 - off) / each + 1;
-	}
-	return w;
-}
+#define WIDE_SHARED (BYTES_SHARED + sizeof(struct wide_shared))
 
 /* Bytes of weights of four bytes of an element from byte `at` on, which may be outside of it: byte
  * `byte` of each. */
@@ -124,39 +102,157 @@ static inline __device__ void wide_load(uint32_t *x, const bytes_row *tile, uint
 #endif
 }
 
-/* y of rows: lanes 4 g and 4 g + 2 of row g, the others of row g + 8. */
-static inline __device__ uint64_t wide_join(const uint32_t *d)
+/* y of 16 rows of a warp's first element from sums[0], of its second from sums[1]: the lane's is of
+ * element t / 2, row g + t % 2 * 8. */
+static inline __device__ uint64_t wide_join(uint32_t (*sums)[4])
 {
-	const uint32_t t = threadIdx.x % 4;
-	const uint64_t upper = (d[0] + ((uint64_t)d[1] << 8)) << 16 * t;
-	const uint64_t lower = (d[2] + ((uint64_t)d[3] << 8)) << 16 * t;
-	uint64_t y =
-		(t % 2 ? lower : upper) + __shfl_xor_sync(0xffffffffu, t % 2 ? upper : lower, 1);
+	const uint32_t t = threadIdx.x % 4, odd = t % 2, second = t / 2;
+	const uint32_t byte = odd ? 65536 : 1; /* two lanes' sums fit 58 bits */
+	uint64_t y[2], got;
 
-	return y + __shfl_xor_sync(0xffffffffu, y, 2);
+	/* Each time a lane keeps half of the rows, or elements, and gives the other half away. */
+#pragma unroll
+	for (int e = 0; e < 2; e++) {
+		const uint32_t *const d = sums[e];
+		const uint64_t upper = (uint64_t)d[0] * byte + (uint64_t)d[1] * (byte << 8);
+		const uint64_t lower = (uint64_t)d[2] * byte + (uint64_t)d[3] * (byte << 8);
+
+		y[e] = (odd ? lower : upper) + __shfl_xor_sync(0xffffffffu, odd ? upper : lower, 1);
+	}
+	got = __shfl_xor_sync(0xffffffffu, second ? y[0] : y[1], 2);
+	return second ? got + (y[1] << 32) : y[0] + (got << 32);
 }
 
-/* Of the weights of a warp's part, those of its element `e`: which 32 bytes of the tile's rows. */
-static inline __device__ void wide_products(const struct wide_part *w, uint32_t from, uint32_t each,
-					    uint32_t *first, uint32_t *end)
+/* The weights of a warp's bytes, 32 at a time: for its first element, which begins `from` bytes
+ * into the tile's rows, and for the second. */
+static inline __device__ void wide_weigh(uint2 (*weights)[2], const uint64_t *delta, uint32_t from,
+					 uint32_t each)
 {
-	const uint32_t to = from + each;
+	const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
-	*first = (from > w->begin ? from : w->begin) / 32;
-	*end = ((to < w->end ? to : w->end) + 31) / 32;
+#pragma unroll
+	for (uint32_t c = 0; c < 4; c++)
+#pragma unroll
+		for (uint32_t e = 0; e < 2; e++) {
+			const int32_t byte = (int32_t)(warp * 128 + c * 32 + lane % 4 * 4) -
+					     (int32_t)(from + e * each);
+
+			weights[c][e] =
+				make_uint2(wide_weights(delta, byte, (int32_t)each, lane / 4),
+					   wide_weights(delta, byte + 16, (int32_t)each, lane / 4));
+		}
+}
+
+/* What the warp has of a step's 16 rows. */
+static inline __device__ void wide_parts(uint64_t (*part)[BYTES_STEP], const bytes_row *tile,
+					 uint2 (*weights)[2])
+{
+	const uint32_t t = threadIdx.x % 4, g = threadIdx.x % 32 / 4;
+	uint32_t sums[2][4] = {{0}};
+
+#pragma unroll
+	for (uint32_t c = 0; c < 4; c++) {
+		uint32_t x[4];
+
+		wide_load(x, tile, threadIdx.x / 32 * 8 + c * 2);
+		wide_multiply(sums[0], x, weights[c][0]);
+		wide_multiply(sums[1], x, weights[c][1]);
+	}
+	part[t / 2][g + t % 2 * 8] = wide_join(sums);
+}
+
+/* Half a warp adds up the parts of one element: of warp `owner`, whose second it is, or not, and
+ * of the next ones until number `last`. */
+struct wide_element {
+	uint32_t owner, second, last;
+	int exists;
+};
+
+static inline __device__ struct wide_element wide_element_of(uint32_t off, uint32_t each,
+							     uint32_t elements)
+{
+	const uint32_t e = threadIdx.x / BYTES_STEP, from = off + e * each;
+	struct wide_element w = {from / 128, e && from % 128, (from + each - 1) / 128,
+				 e < elements};
+
+	return w;
+}
+
+/* y of the element, row threadIdx.x % 16 of a step. */
+static inline __device__ uint64_t wide_sum(uint64_t (*part)[2][BYTES_STEP],
+					   const struct wide_element *w)
+{
+	const uint32_t row = threadIdx.x % BYTES_STEP;
+	uint64_t y = part[w->owner][w->second][row];
+
+#pragma unroll
+	for (uint32_t i = 1; i < WIDE_WARPS; i++)
+		if (w->owner + i <= w->last)
+			y += part[w->owner + i][0][row];
+	return y;
+}
+
+/* Takes the elements of a strip, or pieces of them from byte `skip` on: returns what they add to
+ * `placed`, and adds to *values, or to s->whole. */
+static inline __device__ uint64_t wide_strip(const struct tsw_digest_task *p,
+					     const struct digest_place *at, uint32_t (*alpha)[32],
+					     struct wide_shared *s, uint64_t skip, uint64_t *values)
+{
+	bytes_row(*const tile)[BYTES_STEP] = (bytes_row(*)[BYTES_STEP])(s + 1);
+	uint64_t *const sums = (uint64_t *)tile; /* in the end */
+	const uint64_t left = p->n - at->col, rest = p->elem_size - skip;
+	const uint32_t elements = (uint32_t)(left < p->strip ? left : p->strip);
+	const uint32_t each = (uint32_t)(rest < p->piece ? rest : p->piece);
+	const struct bytes_copy copy =
+		bytes_copy_of(at, at->col * p->elem_size + skip, elements * each);
+	const struct wide_element whole = wide_element_of(copy.off, each, elements);
+	const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	const uint32_t begin = warp ? warp * 128 : copy.off, end = copy.off + elements * each;
+	uint32_t d[16][2] = {{0}};
+	uint2 weights[4][2];
+	uint64_t placed;
+
+	bytes_copy_first(&copy, tile, p->stages);
+	if (threadIdx.x < WIDE_WORDS)
+		s->delta[threadIdx.x] = tsw_delta(skip / 8 + threadIdx.x);
+	__syncthreads();
+	wide_weigh(weights, s->delta, copy.off + (begin - copy.off) / each * each, each);
+	for (uint32_t r = 0; r < at->rows + BYTES_STEP; r += BYTES_STEP) {
+		const bytes_row *const now = bytes_next_step(&copy, tile, p->stages, r);
+		const uint32_t parity = r / BYTES_STEP % 2;
+
+		if (r && whole.exists) { /* of the step before */
+			const uint64_t y = wide_sum(s->part[1 - parity], &whole);
+
+			if (p->piece != p->elem_size)
+				s->whole[r - BYTES_STEP + threadIdx.x] += y;
+			else
+				*values += tsw_value(y);
+		}
+		if (r >= at->rows)
+			break;
+		if (r % BYTES_ROWS == 0) {
+			bytes_alpha(p, at, r, alpha);
+			__syncthreads();
+		}
+		if (begin < end) {
+			bytes_add_all(d, alpha[r % BYTES_ROWS / BYTES_STEP][lane], now);
+			wide_parts(s->part[parity][warp], now, weights);
+		}
+	}
+	bytes_join(d, sums);
+	__syncthreads();
+	placed = bytes_placed(p, sums + copy.off, elements, at->col, each, skip);
+	__syncthreads();
+	return placed;
 }
 
 __global__ void __launch_bounds__(DIGEST_THREADS, 3) tsw_digest_wide(const struct tsw_digest_task p)
 {
 	TSW_DYNAMIC_SHARED(uint4, tsw_digest_tile);
-	bytes_row(*const tile)[BYTES_STEP] = (bytes_row(*)[BYTES_STEP])tsw_digest_tile;
-	uint64_t *const sums = (uint64_t *)tsw_digest_tile; /* in the end */
-	uint32_t(*const alpha)[32] = (uint32_t(*)[32])(tile + BYTES_STAGES);
+	uint32_t(*const alpha)[32] = (uint32_t(*)[32])tsw_digest_tile;
 	struct wide_shared *const s = (struct wide_shared *)(alpha + BYTES_ALPHA);
 	const struct digest_place at = digest_place_of(&p, p.first + blockIdx.x);
-	const uint64_t left = p.n - at.col;
-	const uint32_t elements = (uint32_t)(left < p.strip ? left : p.strip);
-	const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, row = threadIdx.x % 16;
 	const int pieces = p.piece != p.elem_size;
 	uint64_t placed = 0, values = 0;
 
@@ -164,91 +260,9 @@ __global__ void __launch_bounds__(DIGEST_THREADS, 3) tsw_digest_wide(const struc
 		return;
 	for (uint32_t r = threadIdx.x; pieces && r < WIDE_BAND; r += DIGEST_THREADS)
 		s->whole[r] = 0;
-	for (uint64_t skip = 0; skip < p.elem_size; skip += p.piece) {
-		const uint64_t rest = p.elem_size - skip;
-		const uint32_t each = (uint32_t)(rest < p.piece ? rest : p.piece);
-		const uint32_t bytes = elements * each;
-		const struct bytes_copy copy =
-			bytes_copy_of(&at, at.col * p.elem_size + skip, bytes);
-		const struct wide_part mine = wide_part_of(warp, copy.off, bytes, each);
-		/* Half a warp adds up parts of the element that begins in the part of warp `owner`
-		 * and goes on until the part of warp `until` - 1. */
-		const uint32_t owner = threadIdx.x / 16 % WIDE_WARPS;
-		const struct wide_part ours = wide_part_of(owner, copy.off, bytes, each);
-		uint32_t until = 0, from, first, end, product = 0;
-		uint32_t d[16][2] = {{0}};
-
-		bytes_copy_first(&copy, tile, BYTES_STAGES);
-		if (threadIdx.x < WIDE_WORDS)
-			s->delta[threadIdx.x] = tsw_delta(skip / 8 + threadIdx.x);
-		__syncthreads();
-		for (uint32_t e = mine.first; e < mine.last; e++) {
-			from = copy.off + e * each;
-			wide_products(&mine, from, each, &first, &end);
-			for (uint32_t c = first; c < end; c++, product++) {
-				const int32_t byte = (int32_t)(c * 32 + lane % 4 * 4 - from);
-
-				s->weights[warp][product][lane] = make_uint2(
-					wide_weights(s->delta, byte, (int32_t)each, lane / 4),
-					wide_weights(s->delta, byte + 16, (int32_t)each, lane / 4));
-			}
-		}
-		if (threadIdx.x < 16 * WIDE_WARPS && ours.last) {
-			from = copy.off + (ours.last - 1) * each;
-			if (from >= ours.begin && (pieces || from + each > ours.end))
-				until = (from + each - 1) / 128 + 1;
-		}
-		for (uint32_t r = 0; r < at.rows + BYTES_STEP; r += BYTES_STEP) {
-			const bytes_row *const now = bytes_next_step(&copy, tile, BYTES_STAGES, r);
-			const uint32_t parity = r / BYTES_STEP % 2;
-
-			if (r && until) { /* of the step before */
-				uint64_t y = s->part[1 - parity][owner][1][row];
-
-				for (uint32_t w = owner + 1; w < until; w++)
-					y += s->part[1 - parity][w][0][row];
-				if (pieces)
-					s->whole[r - BYTES_STEP + row] += y;
-				else
-					values += tsw_value(y);
-			}
-			if (r >= at.rows)
-				break;
-			if (r % BYTES_ROWS == 0) {
-				bytes_alpha(&p, &at, r, alpha);
-				__syncthreads();
-			}
-			if (mine.last)
-				bytes_add_all(d, alpha[r % BYTES_ROWS / BYTES_STEP][lane], now);
-			product = 0;
-			for (uint32_t e = mine.first; e < mine.last; e++) {
-				uint32_t sum[4] = {0, 0, 0, 0};
-				uint64_t y;
-
-				from = copy.off + e * each;
-				wide_products(&mine, from, each, &first, &end);
-#pragma unroll 4
-				for (uint32_t c = first; c < end; c++, product++) {
-					uint32_t x[4];
-
-					wide_load(x, now, c * 2);
-					wide_multiply(sum, x, s->weights[warp][product][lane]);
-				}
-				y = wide_join(sum);
-				if (!pieces && from >= mine.begin && from + each <= mine.end)
-					values += lane % 4 < 2 ? tsw_value(y) : 0;
-				else if (lane % 4 < 2)
-					s->part[parity][warp][from >= mine.begin]
-					       [lane / 4 + lane % 4 * 8] = y;
-			}
-		}
-		bytes_join(d, sums);
-		__syncthreads();
-		placed = tsw_add_p(placed,
-				   bytes_placed(&p, sums + copy.off, elements, at.col, each, skip));
-		__syncthreads();
-	}
-	for (uint32_t r = threadIdx.x; pieces && threadIdx.x < 16 && r < at.rows; r += 16)
+	for (uint64_t skip = 0; skip < p.elem_size; skip += p.piece)
+		placed = tsw_add_p(placed, wide_strip(&p, &at, alpha, s, skip, &values));
+	for (uint32_t r = threadIdx.x; pieces && r < at.rows; r += DIGEST_THREADS)
 		values += tsw_value(s->whole[r]);
 	digest_add_block(p.slot, placed, values);
 }

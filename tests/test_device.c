@@ -311,6 +311,23 @@ START_TEST(device_and_host_have_the_same_digest_of_large_ones)
 }
 END_TEST
 
+/* So large that bands have more rows than the weights in shared memory are of. */
+START_TEST(device_and_host_have_the_same_digest_of_long_bands)
+{
+	static const struct tsw_shape large[] = {{33001, 33003, 1},
+						 {8101, 8101, 17},
+						 {2801, 2801, 150},
+						 {1801, 1808, 350},
+						 {1025, 1028, 1020}};
+
+	NEED_GPU();
+	if (small())
+		tsw_skip("left out under compute-sanitizer");
+	for (size_t i = 0; i < LENGTH(large); i++)
+		check_digests(large[i], 0);
+}
+END_TEST
+
 START_TEST(device_and_host_fill_the_same_bits)
 {
 	static const size_t sizes_bytes[] = {1, 3, 4, 5, 63, 64, 65, 4097, 1048577, 4194304 + 7};
@@ -1041,7 +1058,7 @@ static Suite *capture_suite(void)
 static Suite *device_suite(void)
 {
 	Suite *suite = suite_create("device");
-	TCase *tcase = tcase_create("device");
+	TCase *tcase = tcase_create("device"), *digest = tcase_create("digest");
 
 	tcase_add_test(tcase, the_choice_of_the_library_is_right_on_every_shape);
 	tcase_add_test(tcase, every_kernel_is_right_on_every_shape_it_serves);
@@ -1049,8 +1066,9 @@ static Suite *device_suite(void)
 	tcase_add_test(tcase, random_shapes_widths_and_addresses);
 	tcase_add_test(tcase, more_than_two_to_the_31_elements);
 	tcase_add_test(tcase, tile_rows_more_than_two_to_the_32_bytes_apart);
-	tcase_add_test(tcase, device_and_host_have_the_same_digest);
-	tcase_add_test(tcase, device_and_host_have_the_same_digest_of_large_ones);
+	tcase_add_test(digest, device_and_host_have_the_same_digest);
+	tcase_add_test(digest, device_and_host_have_the_same_digest_of_large_ones);
+	tcase_add_test(digest, device_and_host_have_the_same_digest_of_long_bands);
 	tcase_add_test(tcase, device_and_host_fill_the_same_bits);
 	tcase_add_test(tcase, the_element_check_on_the_device_sees_one_flipped_bit);
 	tcase_add_test(tcase, every_pattern_on_the_device);
@@ -1074,6 +1092,7 @@ static Suite *device_suite(void)
 	tcase_add_test(tcase, a_captured_transpose_replays);
 	tcase_add_test(tcase, capture_as_the_first_call_of_a_process);
 	suite_add_tcase(suite, tcase);
+	suite_add_tcase(suite, digest);
 	return suite;
 }
 

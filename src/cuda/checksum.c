@@ -99,18 +99,19 @@ tsw_status tsw_cuda_checksum(const struct tsw_matrices *m, int transposed, tsw_d
 		.row_seed = tsw_row_seed(transposed),
 		.col_seed = tsw_col_seed(transposed),
 	};
-	const struct tsw_kernel *kernel;
+	struct tsw_kernel kernel;
+	unsigned slot, shared;
 	tsw_status status;
 	void *address;
-	unsigned slot;
 
 	TRY(tsw_cuda_reach(m->base, "a", &address));
 	TRY(check_not_capturing(stream));
 	p.base = (const char *)address;
-	kernel = tsw_kernel_digest(&p);
+	TRY(tsw_cuda_multiprocessor_shared_bytes(&shared));
+	tsw_kernel_digest(&p, shared, &kernel);
 	shorten_bands(&p);
 	slot = claim_slot();
-	status = sum_in_slot(kernel, &p, slot, out, stream, grid_limit);
+	status = sum_in_slot(&kernel, &p, slot, out, stream, grid_limit);
 	/* What a call that fails has queued may still add to the slot. */
 	if (status != TSW_OK)
 		status = ALSO_CUDA(status, cudaStreamSynchronize(stream));

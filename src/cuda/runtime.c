@@ -139,6 +139,16 @@ tsw_status tsw_cuda_shared_bytes(unsigned *bytes)
 	return TSW_OK;
 }
 
+tsw_status tsw_cuda_multiprocessor_shared_bytes(unsigned *bytes)
+{
+	int device, all;
+
+	TRY_CUDA(cudaGetDevice(&device));
+	TRY_CUDA(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+	*bytes = (unsigned)all;
+	return TSW_OK;
+}
+
 uint64_t tsw_cuda_grid(uint64_t grid_limit)
 {
 	return grid_limit && grid_limit < MAX_GRID_X ? grid_limit : MAX_GRID_X;

@@ -35,4 +35,7 @@ tsw_status tsw_cuda_reach(const void *p, const char *name, void **address);
 /* The most dynamic shared memory that a block may ask for on the current device. */
 tsw_status tsw_cuda_shared_bytes(unsigned *bytes);
 
+/* The shared memory that the blocks of one of its multiprocessors have together. */
+tsw_status tsw_cuda_multiprocessor_shared_bytes(unsigned *bytes);
+
 #endif /* TSW_RUNTIME_H */

@@ -248,7 +248,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 		*value = fake.major;
 		return cudaSuccess;
 	}
-	if (attribute != cudaDevAttrMaxSharedMemoryPerBlockOptin)
+	if (attribute != cudaDevAttrMaxSharedMemoryPerBlockOptin &&
+	    attribute != cudaDevAttrMaxSharedMemoryPerMultiprocessor)
 		return set(cudaErrorInvalidValue);
 	*value = fake.shared_bytes;
 	return cudaSuccess;

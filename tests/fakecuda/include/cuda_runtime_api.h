@@ -75,6 +75,7 @@ enum cudaStreamCaptureStatus {
 
 enum cudaDeviceAttr {
 	cudaDevAttrComputeCapabilityMajor = 75,
+	cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
 	cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
 };
 
