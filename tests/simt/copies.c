@@ -80,6 +80,8 @@ void simt_copies_wait(uint32_t groups)
 
 	for (; done < q->count && q->copies[done].group + groups < q->group; done++)
 		finish(&q->copies[done]);
+	if (!done)
+		return;
 	q->count -= done;
 	memmove(q->copies, q->copies + done, q->count * sizeof *q->copies);
 }
