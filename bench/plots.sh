@@ -11,7 +11,7 @@ newest() {
 		date=${file%.jsonl}
 		date=${date: -10}
 		case $file in
-		*-quick.jsonl | *-scaling.jsonl | *-imatcopy.jsonl) continue ;;
+		*-quick.jsonl | *-scaling.jsonl | *-imatcopy.jsonl | *-checksum.jsonl) continue ;;
 		esac
 		if grep -qs "$pattern" "$file" && [[ ! $date < $last_date ]]; then
 			last=$file
