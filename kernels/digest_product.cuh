@@ -85,18 +85,18 @@ static inline __device__ void bytes_copy_vector(uint4 *shared, const char *globa
 		     :
 		     : "r"((uint32_t)__cvta_generic_to_shared(shared)), "l"(global), "r"(to)
 		     : "memory");
-#else
+#elif defined(__CUDA_ARCH__)
 	if (from == 0 && to == 16) {
 		*shared = *(const uint4 *)global;
 	} else {
 		*shared = make_uint4(0, 0, 0, 0);
-		for (uint32_t b = 0; b < to; b++) {
-			unsigned char *const byte = (unsigned char *)shared + b;
-
-			/* What may be anything had better be wrong. */
-			*byte = b < from ? 0xa5 : *(const unsigned char *)(global + b);
-		}
+		tsw_copy_bytes(shared, global, from, to);
 	}
+#else
+	/* What may be anything is written, too. */
+	for (uint32_t b = 0; b < from; b++)
+		((unsigned char *)shared)[b] = 0xa5;
+	TSW_COPY(shared, global, from, to, 16);
 #endif
 }
 
@@ -120,9 +120,7 @@ static inline __device__ void bytes_copy_step(const struct bytes_copy *c, bytes_
 			bytes_copy_vector(to + i * BYTES_PITCH, from + i * c->pitch, c->from,
 					  i + row < left ? c->to : 0);
 	}
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-	asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
+	tsw_copies_commit();
 }
 
 /* Where the step of rows from `r` on lies. */
@@ -150,12 +148,7 @@ static inline __device__ const bytes_row *bytes_next_step(const struct bytes_cop
 {
 	const uint32_t stage = bytes_stage_of(r, stages);
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-	if (stages == 2)
-		asm volatile("cp.async.wait_group 0;" ::: "memory");
-	else
-		asm volatile("cp.async.wait_group 1;" ::: "memory");
-#endif
+	tsw_copies_wait(stages - 2);
 	__syncthreads();
 	bytes_copy_step(c, tile[stage ? stage - 1 : stages - 1], r + (stages - 1) * BYTES_STEP);
 	return (const bytes_row *)tile[stage];

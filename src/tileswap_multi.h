@@ -74,9 +74,9 @@ typedef struct tsw_multi_options {
  *
  * TSW_ERR_NULL, _OPTION (layout, options, a device, staging too small or not at a multiple of 256),
  * _ELEM_SIZE, _LD, _OVERFLOW, _ALIGN (a local matrix), _WHERE (memory that is not the part's
- * device's), _UNSUPPORTED (SWAP, PACK, PUSH or COPY was asked for and two devices cannot reach each
- * other), _NO_CUDA, _NO_DEVICE: nothing has been changed.  _NO_MEMORY (staging): likewise.  After
- * _CUDA the matrix is undefined. */
+ * device's), _UNSUPPORTED (an element of 2^32 units or more; SWAP, PACK, PUSH or COPY was asked for
+ * and two devices cannot reach each other), _NO_CUDA, _NO_DEVICE: nothing has been changed.
+ * _NO_MEMORY (staging): likewise.  After _CUDA the matrix is undefined. */
 TSW_API tsw_status tsw_multi_transpose(const tsw_dist *dist, size_t elem_size,
 				       const tsw_multi_part *parts,
 				       const tsw_multi_options *options);

@@ -35,7 +35,9 @@ extern "C" {
  * TSW_ERR_NULL, _LD, _ELEM_SIZE, _OVERFLOW, _ALIGN, _WHERE, _OPTION (the layout; a grid that has
  * not as many ranks as the communicator; stage_bytes too small for four elements; arguments that
  * differ between ranks; another rank's failure), _NO_MEMORY, _NO_CUDA, _NO_DEVICE: nothing has been
- * changed. _COMM: NCCL failed.  _CUDA.  After the last two the matrix is undefined. */
+ * changed. _COMM: NCCL failed.  _CUDA.  After the last two the matrix is undefined, and, as with
+ * any collective call, other ranks may wait until the communicator is aborted.  _UNSUPPORTED: an
+ * element of 2^32 units or more, of 4 GiB at least. */
 TSW_API tsw_status tsw_nccl_transpose(void *a, size_t ld, size_t elem_size, const tsw_dist *dist,
 				      size_t stage_bytes, ncclComm_t comm, tsw_stream stream);
 

@@ -676,6 +676,9 @@ START_TEST(arguments_for_several_gpus_are_named)
 	tsw_assert_status(tsw_multi_transpose(&d, 0, good, NULL), TSW_ERR_ELEM_SIZE);
 	tsw_assert_status(tsw_multi_transpose(&d, 8, NULL, NULL), TSW_ERR_NULL);
 	ck_assert_ptr_nonnull(strstr(tsw_last_error(), "parts is NULL"));
+	tsw_assert_status(tsw_multi_transpose(&d, ((size_t)1 << 32) + 1, good, NULL),
+			  TSW_ERR_UNSUPPORTED);
+	ck_assert_ptr_nonnull(strstr(tsw_last_error(), "2^32 units of 1 bytes"));
 	REFUSED(TSW_ERR_NULL, "a of rank 1 is NULL", part[1].a = NULL);
 	REFUSED(TSW_ERR_LD, "ld = 1 of rank 0", part[0].ld = 1);
 	REFUSED(TSW_ERR_ALIGN, "parts[1].a", part[1].a = (char *)a[1] + 4);

@@ -402,6 +402,30 @@ START_TEST(files_that_are_none)
 }
 END_TEST
 
+/* What is no file is not replaced by one. */
+START_TEST(outputs_that_are_none)
+{
+	tsw_file_options o = raw(4, 0, 4, 0);
+	char out[112];
+	struct stat s;
+
+	snprintf(out, sizeof out, "%s.out", path);
+	write_file(tsw_pattern(64), 64);
+	o.force = 1;
+	o.out_path = "";
+	tsw_assert_status(tsw_transpose_file(path, &o, NULL), TSW_ERR_OPTION);
+	ck_assert(strstr(tsw_last_error(), "out_path is empty"));
+	o.out_path = directory;
+	tsw_assert_status(tsw_transpose_file(path, &o, NULL), TSW_ERR_OPTION);
+	o.out_path = out;
+	ck_assert(!mkfifo(out, 0600));
+	tsw_assert_status(tsw_transpose_file(path, &o, NULL), TSW_ERR_OPTION);
+	ck_assert(strstr(tsw_last_error(), "not a regular file"));
+	ck_assert(!lstat(out, &s) && S_ISFIFO(s.st_mode));
+	ck_assert(!unlink(out));
+}
+END_TEST
+
 /* The file is cut off by somebody else while it is being transposed. */
 static int cut(void *user, uint64_t done, uint64_t total)
 {
@@ -439,6 +463,7 @@ static Suite *file_suite(void)
 	tcase_add_test(tests, options_are_checked);
 	tcase_add_test(tests, another_run_is_kept_out);
 	tcase_add_test(tests, files_that_are_none);
+	tcase_add_test(tests, outputs_that_are_none);
 	tcase_add_test(tests, cut_off_while_it_runs);
 	suite_add_tcase(suite, tests);
 	return suite;

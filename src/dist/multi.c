@@ -63,6 +63,7 @@ static tsw_status check_parts(const struct tsw_spread *s, size_t elem_size,
 
 	if (!parts)
 		return tsw_fail(TSW_ERR_NULL, "parts is NULL");
+	TRY(tsw_check_units(elem_size));
 	for (uint32_t r = 0; r < tsw_spread_ranks(s); r++) {
 		TRY(tsw_check_local(s, r, parts[r].a, parts[r].ld, elem_size));
 		if ((uintptr_t)parts[r].a % unit)

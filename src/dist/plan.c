@@ -107,6 +107,17 @@ tsw_status tsw_spread_of_bytes(const tsw_dist *dist, size_t elem_size, struct ts
 	return TSW_OK;
 }
 
+tsw_status tsw_check_units(size_t elem_size)
+{
+	const size_t unit = tsw_elem_unit(elem_size);
+
+	if (elem_size / unit > UINT32_MAX)
+		return tsw_fail(TSW_ERR_UNSUPPORTED,
+				"elem_size = %zu is 2^32 units of %zu bytes or more", elem_size,
+				unit);
+	return TSW_OK;
+}
+
 tsw_status tsw_check_local(const struct tsw_spread *s, uint32_t rank, const void *a, size_t ld,
 			   size_t elem_size)
 {

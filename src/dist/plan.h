@@ -73,6 +73,9 @@ static inline uint64_t tsw_global_index(uint64_t local, uint64_t block, uint32_t
 	       local % block;
 }
 
+/* Kernels count the units of an element in 32 bits. */
+tsw_status tsw_check_units(size_t elem_size);
+
 /* Can this local matrix be reached?  NULL is accepted where it has no elements.
  * TSW_ERR_LD, _OVERFLOW, _NULL; the detail names the rank. */
 tsw_status tsw_check_local(const struct tsw_spread *s, uint32_t rank, const void *a, size_t ld,

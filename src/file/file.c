@@ -69,6 +69,8 @@ static tsw_status check_options(const tsw_file_options *o)
 		return tsw_fail(TSW_ERR_OPTION, "format = %d is none", o->format);
 	if (o->out_path && (o->once || o->flag_only))
 		return tsw_fail(TSW_ERR_OPTION, "out_path goes with neither once nor flag_only");
+	if (o->out_path && !*o->out_path)
+		return tsw_fail(TSW_ERR_OPTION, "out_path is empty");
 	if (o->flag_only && (o->once || o->verify))
 		return tsw_fail(TSW_ERR_OPTION, "flag_only goes with neither once nor verify");
 	if (o->format == TSW_FORMAT_RAW && !o->elem_size)

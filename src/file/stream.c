@@ -142,6 +142,9 @@ static tsw_status check_free(const struct tsw_run_options *o, const char *path, 
 		return tsw_io_failed(path, "stat");
 	if (in.inode == out.inode && in.device == out.device)
 		return tsw_fail(TSW_ERR_OPTION, "%s: is the file that is to be read", path);
+	/* A device, a pipe, a directory: its name is not for the result to take. */
+	if (!out.regular)
+		return tsw_fail(TSW_ERR_OPTION, "%s: is not a regular file", path);
 	if (!force)
 		return tsw_fail(TSW_ERR_OPTION, "%s: exists, and force is not set", path);
 	return TSW_OK;

@@ -37,9 +37,13 @@ tsw_status tsw_mpi_usable(MPI_Comm comm)
 
 tsw_status tsw_mpi_open(MPI_Comm comm, MPI_Comm *own)
 {
+	int error;
+
 	TRY(tsw_mpi_check(MPI_Comm_dup(comm, own), "MPI_Comm_dup"));
-	return tsw_mpi_check(MPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN),
-			     "MPI_Comm_set_errhandler");
+	error = MPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN);
+	if (error != MPI_SUCCESS)
+		MPI_Comm_free(own);
+	return tsw_mpi_check(error, "MPI_Comm_set_errhandler");
 }
 
 /* Of several ranks that fare ill the largest status wins, and of those the lowest rank. */

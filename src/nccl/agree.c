@@ -1,5 +1,7 @@
 #include "agree.h"
 
+#include <stdio.h>
+
 /* Words that travel: each term and its complement, so that one maximum gives the largest and the
  * smallest; then who fares ill. */
 #define WORDS (2 * TSW_MOST_TERMS + 1)
@@ -48,6 +50,7 @@ tsw_status tsw_nccl_agree(ncclComm_t comm, int rank, tsw_status mine, const stru
 			  cudaStream_t stream)
 {
 	uint64_t words[WORDS] = {0};
+	char said[400];
 	tsw_status status;
 	void *device;
 
@@ -57,12 +60,13 @@ tsw_status tsw_nccl_agree(ncclComm_t comm, int rank, tsw_status mine, const stru
 	}
 	if (mine != TSW_OK)
 		words[WORDS - 1] = (uint64_t)(unsigned)rank << 32 | (unsigned)mine;
+	snprintf(said, sizeof said, "%s", mine == TSW_OK ? "" : tsw_last_error());
 	TRY_CUDA(cudaMallocAsync(&device, sizeof words, stream));
 	if (mine != TSW_OK) {
 		/* What this rank has to say is more than what the others hear of it. */
 		(void)largest(comm, words, device, stream);
 		(void)cudaFreeAsync(device, stream);
-		return mine;
+		return tsw_fail(mine, "%s", said);
 	}
 	status = largest(comm, words, device, stream);
 	TRY_CUDA(cudaFreeAsync(device, stream));

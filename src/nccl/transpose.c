@@ -42,6 +42,7 @@ static tsw_status check(struct call *c, void *a, const tsw_dist *dist)
 	int ranks;
 
 	TRY(tsw_spread_of_bytes(dist, c->elem_size, &c->spread));
+	TRY(tsw_check_units(c->elem_size));
 	TRY_NCCL(c->comm, ncclCommCount(c->comm, &ranks));
 	if ((uint32_t)ranks != tsw_spread_ranks(&c->spread))
 		return tsw_fail(TSW_ERR_OPTION, "a grid of %u x %u for a communicator of %d ranks",
