@@ -24,7 +24,7 @@ static const enum tsw_order orders[] = {TSW_ROWS, TSW_DIAGONALS, TSW_STAGED};
 /* ---- instruction sets whose kernels are counted ------------------------------------------------
  */
 
-enum { SWAP, SWAP_RAGGED, TURN, TURN_ROW, KERNELS };
+enum { SWAP, SWAP_RAGGED, TURN, TURN_ROW, SLANTS, KERNELS };
 
 /* One this machine can run, and its table with a counter before every function. */
 struct counted {
@@ -73,6 +73,13 @@ static void count_turn_row(const struct tsw_row *row)
 	real_kernel(row->width, TURN_ROW)->turn_row(row);
 }
 
+static void count_slants(const struct tsw_slants *s)
+{
+	/* Or lines are not whole, which only takes longer. */
+	ck_assert_uint_eq((uintptr_t)s->base % 64, s->first * s->width);
+	real_kernel(s->width, SLANTS)->slants(s);
+}
+
 static void count_wide(unsigned char *a, size_t sa, unsigned char *b, size_t sb, size_t rows,
 		       size_t cols, size_t width, const unsigned char *next_a,
 		       const unsigned char *next_b)
@@ -93,9 +100,13 @@ static void count_isa(struct counted *c, const struct tsw_isa *isa)
 	*c = (struct counted){.real = isa,
 			      .isa = {.name = isa->name, .wide = count_wide, .copy = count_copy}};
 	for (size_t width = 1; width <= 16; width++) {
-		c->kernel[width] =
-			(struct tsw_microkernel){isa->kernel[width]->block, count_swap,
-						 count_swap_ragged, count_turn, count_turn_row};
+		c->kernel[width] = (struct tsw_microkernel){.block = isa->kernel[width]->block,
+							    .swap = count_swap,
+							    .swap_ragged = count_swap_ragged,
+							    .turn = count_turn,
+							    .turn_row = count_turn_row};
+		if (isa->kernel[width]->slants)
+			c->kernel[width].slants = count_slants;
 		c->isa.kernel[width] = &c->kernel[width];
 	}
 }
@@ -261,6 +272,28 @@ START_TEST(every_offset)
 		check_plan(isa, (struct tsw_shape){n, n, width}, offset, orders[(offset + 1) % 3],
 			   1 + offset % 3, 2, TSW_FLUSH_RIGHT);
 	}
+}
+END_TEST
+
+/* Rows a multiple of a line and one element apart: every side up to some lines, every place in a
+ * line where the matrix begins, with padding and without, in parts; and addresses that are no
+ * multiple of the element, which have no slants. */
+START_TEST(slants)
+{
+	const struct tsw_isa *isa = case_isa(_i);
+	size_t width = case_width(_i), line = 64 / width, most = 9 * line + 3;
+	uint64_t state = tsw_seed() + (uint64_t)_i;
+
+	if (width > 16 || !isa->kernel[width]->slants)
+		return;
+	for (size_t n = line + 1; n <= most; n++)
+		for (size_t offset = 0; offset < 64; offset += n % 8 ? width : 1) {
+			size_t ld = (n + line - 2) / line * line + 1;
+			struct tsw_shape s = {n, ld + line * tsw_random_below(&state, 2), width};
+
+			check_plan(isa, s, offset, TSW_SLANTS, 1, 1 + tsw_random_below(&state, 4),
+				   offset / width % 2 ? TSW_FLUSH_LEFT : TSW_FLUSH_RIGHT);
+		}
 }
 END_TEST
 
@@ -529,12 +562,14 @@ END_TEST
 /* After all of the above: nothing stands in a table that no test has run. */
 START_TEST(every_kernel_was_reached)
 {
-	static const char *const names[KERNELS] = {"swap", "swap_ragged", "turn", "turn_row"};
+	static const char *const names[KERNELS] = {"swap", "swap_ragged", "turn", "turn_row",
+						   "slants"};
 	const struct counted *c = &isas[_i];
 
 	for (size_t width = 1; width <= 16; width++)
 		for (int which = 0; which < KERNELS; which++)
-			ck_assert_msg(c->calls[width][which] > 0,
+			ck_assert_msg(c->calls[width][which] > 0 ||
+					      (which == SLANTS && !c->kernel[width].slants),
 				      "%s: %s of %zu-byte elements was never called", c->real->name,
 				      names[which], width);
 	ck_assert_msg(c->wide > 0, "%s: wide was never called", c->real->name);
@@ -639,6 +674,7 @@ static Suite *cpu_suite(void)
 	tcase_add_loop_test(shapes, sides_around_edges, 0, cases);
 	tcase_add_loop_test(shapes, every_small_side, 0, cases);
 	tcase_add_loop_test(shapes, every_offset, 0, cases);
+	tcase_add_loop_test(shapes, slants, 0, cases);
 	tcase_add_loop_test(shapes, what_collides_is_fetched_late, 0, (int)isa_count);
 	tcase_add_loop_test(shapes, unmapped_padding, 0, cases);
 	tcase_add_loop_test(shapes, large_as_planned, 0, cases);

@@ -47,6 +47,17 @@ static inline unsigned char *tsw_row_at(const struct tsw_row *row, size_t q)
 	return row->array ? row->array[q] : row->a + q * row->step;
 }
 
+/* Bands `from` ... `to` - 1 of an n x n matrix whose rows lie a multiple of a line and one element
+ * apart.  Band k is all that is off the diagonal and has (first + i + j) / N = k, where N elements
+ * are a line and the matrix begins `first` elements after the beginning of one. */
+struct tsw_slants {
+	unsigned char *base;
+	size_t stride, n, first;
+	size_t from, to;
+	size_t width;			   /* bytes of an element */
+	const struct tsw_epilogue *finish; /* what is done to the elements on their way, or NULL */
+};
+
 struct tsw_microkernel {
 	size_t block; /* side in elements */
 	void (*swap)(const struct tsw_strip *s);
@@ -67,6 +78,9 @@ struct tsw_microkernel {
 	/* `turn`, and *e applied to every element.  NULL for odd widths. */
 	void (*turn_finish)(const struct tsw_epilogue *e, unsigned char *a, size_t sa, size_t side,
 			    const unsigned char *next);
+
+	/* Transposes slants.  NULL where that is not worth it. */
+	void (*slants)(const struct tsw_slants *s);
 };
 
 /* rows x cols elements of `width` > 16 bytes at a, cols x rows at b, change places; where a == b

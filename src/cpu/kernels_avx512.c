@@ -355,6 +355,33 @@ X512 void pack_row(unsigned char *p, vec v, const struct odd *o)
 	}
 }
 
+#define HAVE_SLANTS
+typedef __mmask8 some8_t;
+
+X512 vec pick8(int bit, vec x, vec y)
+{
+	return _mm512_mask_blend_epi64(bit == 1 ? 0xaa : bit == 2 ? 0xcc : 0xf0, y, x);
+}
+
+/* Without a branch: half of those that ends of slants would take are mispredicted. */
+X512 some8_t some8(ptrdiff_t from, ptrdiff_t to)
+{
+	const vec at = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+	some8_t m = _mm512_cmple_epi64_mask(_mm512_set1_epi64(from), at);
+
+	return _mm512_mask_cmplt_epi64_mask(m, at, _mm512_set1_epi64(to));
+}
+
+X512 vec load_some8(const unsigned char *p, some8_t m)
+{
+	return _mm512_maskz_loadu_epi64(m, p);
+}
+
+X512 void store_some8(unsigned char *p, some8_t m, vec v)
+{
+	_mm512_mask_storeu_epi64(p, m, v);
+}
+
 #include "lanes.inc"
 
 #else

@@ -27,13 +27,16 @@ static int is_small(const struct tsw_plan *p)
 /* Where sets are wide, lines that are thrown out come back in time from the third level and small
  * tiles in plain order are best.  Where they are narrow, the blocks along a diagonal spread over
  * all sets; rows that do not begin on a cache line deny that, and both tiles go by way of a buffer.
- */
+ * Rows that lie a multiple of 4096 bytes and one element apart have slants, whose lines are whole;
+ * where only every other row collides, those gain nothing and small matrices lose by them. */
 static enum tsw_order order_of(const struct tsw_plan *p)
 {
 	if (p->align && p->width == 16 && !p->fetch) /* of so few rows, all blocks gain by it */
 		return TSW_DIAGONALS;
 	if (!p->kernel || !p->colliding)
 		return TSW_ROWS;
+	if (p->kernel->slants && p->stride % 4096 == p->width && p->fetch)
+		return TSW_SLANTS;
 	if (is_small(p)) /* the first level's sets are always narrow */
 		return p->align ? TSW_DIAGONALS : TSW_ROWS;
 	if (tsw_cpu_caches()->l2_ways > 8)
@@ -49,7 +52,7 @@ static size_t tile_side(const struct tsw_plan *p)
 
 	if (p->order == TSW_DIAGONALS || !p->fetch)
 		side = 1024 / p->width;
-	else if (p->order == TSW_ROWS && p->colliding)
+	else if (p->order != TSW_STAGED && p->colliding)
 		side = 256 / p->width;
 	else
 		side = 512 / p->width;

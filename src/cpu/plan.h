@@ -9,7 +9,8 @@
 enum tsw_order {
 	TSW_ROWS,      /* blocks of a tile row by row; the next pair is fetched meanwhile */
 	TSW_DIAGONALS, /* blocks along the diagonals of a tile; the next diagonal is fetched */
-	TSW_STAGED     /* both tiles by way of a buffer */
+	TSW_STAGED,    /* both tiles by way of a buffer */
+	TSW_SLANTS     /* no tiles: slants across the diagonal, where rows allow it */
 };
 
 struct tsw_plan {

@@ -289,7 +289,7 @@ static uint64_t pair_after(const struct grid *g, uint64_t work)
 {
 	uint64_t j = tile_of(g, root(work)), start, i;
 
-	if (j >= g->tiles)
+	if (j >= g->tiles || work == (uint64_t)g->plan->n * g->plan->n)
 		return tsw_pair_count(g->tiles);
 	start = tile_start(g, j);
 	i = tile_of(g, (work - start * start) / (2 * tile_side(g, j)));
@@ -312,6 +312,49 @@ static void swap_pairs(const struct grid *g, uint64_t from, uint64_t to)
 			next = tiles_at(g, after);
 		swap_pair(g, pair, k + 1 < to ? &next : NULL);
 	}
+}
+
+/* ---- slants ---------------------------------------------------------------------------------- */
+
+/* The slant before which `work` elements of a matrix have been visited: those whose i + j is less
+ * than x are half a square, or all but half a square. */
+static size_t slant_after(const struct tsw_plan *p, size_t first, uint64_t work)
+{
+	uint64_t all = (uint64_t)p->n * p->n, left = all - work;
+	size_t line = TSW_LINE / p->width, end = (first + 2 * p->n - 2) / line + 1;
+	size_t x = work < left ? root(2 * work) : 2 * p->n - root(2 * left);
+
+	return work == 0 ? 0 : left == 0 ? end : (first + x) / line;
+}
+
+/* The diagonal, which is in no slant, is finished by whoever begins. */
+static void swap_slants(const struct tsw_plan *p, unsigned char *base, uint64_t from, uint64_t to)
+{
+	size_t first = (uintptr_t)base % TSW_LINE / p->width;
+	struct tsw_slants s = {.base = base,
+			       .stride = p->stride,
+			       .n = p->n,
+			       .first = first,
+			       .from = slant_after(p, first, from),
+			       .to = slant_after(p, first, to),
+			       .width = p->width,
+			       .finish = p->finish};
+
+	p->kernel->slants(&s);
+	if (from == 0)
+		finish(p, base, p->stride + p->width, p->n, 1);
+}
+
+/* Elements from ... to - 1 of one matrix, counted as they are visited. */
+static void swap_range(const struct tsw_plan *p, unsigned char *base, unsigned char *stage,
+		       uint64_t from, uint64_t to)
+{
+	struct grid g = grid_over(p, base, stage);
+
+	if (p->order == TSW_SLANTS && (uintptr_t)base % p->width == 0)
+		swap_slants(p, base, from, to);
+	else
+		swap_pairs(&g, pair_after(&g, from), pair_after(&g, to));
 }
 
 static unsigned char *matrix_at(const struct tsw_matrices *m, size_t b)
@@ -385,12 +428,10 @@ void tsw_cpu_run_part(const struct tsw_plan *p, const struct tsw_matrices *m, ui
 	if (p->order == TSW_STAGED)
 		stage = aligned_alloc(TSW_LINE, 2 * stage_bytes(p));
 	for (uint64_t b = begin / each; b < m->count && b * each < end; b++) {
-		struct grid g = grid_over(p, matrix_at(m, b), stage);
-		uint64_t from = b == begin / each ? pair_after(&g, begin % each) : 0;
-		uint64_t to = end - b * each < each ? pair_after(&g, end - b * each)
-						    : tsw_pair_count(g.tiles);
+		uint64_t from = b == begin / each ? begin % each : 0;
+		uint64_t to = end - b * each < each ? end - b * each : each;
 
-		swap_pairs(&g, from, to);
+		swap_range(p, matrix_at(m, b), stage, from, to);
 	}
 	free(stage);
 }
